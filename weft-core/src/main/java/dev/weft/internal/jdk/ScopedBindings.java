@@ -1,0 +1,38 @@
+package dev.weft.internal.jdk;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@link ScopedValue} bindings of the current thread. The JDK keeps them per thread, not per
+ * continuation: a coroutine that yields inside {@code ScopedValue.where(…)} would leave its
+ * bindings to whoever resumed it, so each switch exchanges them.
+ */
+public final class ScopedBindings {
+  private static final VarHandle BINDINGS;
+
+  static {
+    RequiredFlags.check();
+    try {
+      BINDINGS =
+          MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup())
+              .findVarHandle(Thread.class, "scopedValueBindings", Object.class);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(
+          "this JDK (" + Runtime.version() + ") keeps scoped values elsewhere: use JDK 25", e);
+    }
+  }
+
+  private ScopedBindings() {}
+
+  /** Returns the bindings of the thread, which must be the current one. */
+  public static @Nullable Object of(Thread current) {
+    return BINDINGS.get(current);
+  }
+
+  /** Replaces the bindings of the thread, which must be the current one. */
+  public static void set(Thread current, @Nullable Object bindings) {
+    BINDINGS.set(current, bindings);
+  }
+}
