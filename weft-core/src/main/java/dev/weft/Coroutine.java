@@ -50,7 +50,10 @@ public final class Coroutine implements AutoCloseable {
     TERMINATED
   }
 
-  /** Thrown by {@code yield} in a coroutine that is being closed; an Error so that bodies let it pass. */
+  /**
+   * Thrown by {@code yield} in a coroutine that is being closed; an Error so that bodies let it
+   * pass.
+   */
   private static final class Unwind extends Error {
     private static final long serialVersionUID = 1L;
 
@@ -182,8 +185,8 @@ public final class Coroutine implements AutoCloseable {
   }
 
   /**
-   * Ends this coroutine. If it is suspended its stack is unwound, as if {@code yield} had thrown, so
-   * that its {@code finally} blocks run; if it has not started or has ended nothing runs.
+   * Ends this coroutine. If it is suspended its stack is unwound, as if {@code yield} had thrown,
+   * so that its {@code finally} blocks run; if it has not started or has ended nothing runs.
    *
    * @throws IllegalStateException if it is RUNNING, belongs to another thread, or catches the
    *     unwinding and goes on to yield
@@ -206,7 +209,8 @@ public final class Coroutine implements AutoCloseable {
     switchFrom(me);
     if (state != State.TERMINATED) {
       unwinds = -1;
-      throw refusal("close", "its body caught the unwinding and went on to yield " + MAX_UNWINDS + " times");
+      throw refusal(
+          "close", "its body caught the unwinding and went on to yield " + MAX_UNWINDS + " times");
     }
   }
 
@@ -359,7 +363,11 @@ public final class Coroutine implements AutoCloseable {
     String monitor = HeldMonitors.describe(Coroutine::isBottomFrame);
     if (monitor != null) {
       throw refusal(
-          verb, "it is " + state + " but this thread holds " + monitor
+          verb,
+          "it is "
+              + state
+              + " but this thread holds "
+              + monitor
               + "; leave the synchronized block first, or use a java.util.concurrent Lock");
     }
   }

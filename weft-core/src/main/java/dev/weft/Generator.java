@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * blocks run then. What the body throws comes out of {@link #hasNext} and {@link #next}, checked
  * exceptions as the cause of a {@link java.util.concurrent.CompletionException}.
  */
-@SuppressWarnings("IterableAndIterator") // walked once, as a stream is; the shape is fixed by the API
+@SuppressWarnings(
+    "IterableAndIterator") // walked once, as a stream is; the shape is fixed by the API
 public final class Generator<T> implements Iterator<T>, Iterable<T>, AutoCloseable {
   /** Takes the elements from a generator's body. */
   @FunctionalInterface

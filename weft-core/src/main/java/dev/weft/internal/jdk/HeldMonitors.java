@@ -25,8 +25,7 @@ public final class HeldMonitors {
       LIVE_WALKER =
           (StackWalker)
               lookup
-                  .findStatic(
-                      frame, "getStackWalker", MethodType.methodType(StackWalker.class))
+                  .findStatic(frame, "getStackWalker", MethodType.methodType(StackWalker.class))
                   .invoke();
       MONITORS =
           lookup
