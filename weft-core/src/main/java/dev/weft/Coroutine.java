@@ -62,7 +62,7 @@ public final class Coroutine implements AutoCloseable {
     }
   }
 
-  /** How often a body may catch {@link Unwind} and yield again before close gives up. */
+  /** How often a body may catch {@link Unwind} and yield before close gives up. */
   private static final int MAX_UNWINDS = 1_000;
 
   private static final boolean CHECK_MONITORS = Coroutine.class.desiredAssertionStatus();
@@ -93,20 +93,20 @@ public final class Coroutine implements AutoCloseable {
   // the thread that first resumed it; null before and after a life
   private volatile @Nullable Thread owner;
 
-  // its stack; null before and after a life
+  // its stack; null before the first resume and after the end
   private @Nullable RawContinuation frames;
 
   // scoped values it left behind when it yielded
   private @Nullable Object scopedBindings;
 
-  // where transferTo passes control, picked up by the resume loop
+  // where transferTo passes control, taken up by the loop in resume
   private @Nullable Coroutine next;
 
-  // what the body threw, picked up by resume
+  // what the body threw, taken up by resume
   private @Nullable Throwable failure;
 
-  // how often yield has thrown Unwind; -1 while nobody closes it
-  private int unwinds = -1;
+  // true while close() unwinds it: every yield throws Unwind
+  private boolean closing;
 
   // lazily created: most coroutines have none
   private @Nullable Map<CoroutineLocal<?>, Object> locals;
@@ -131,10 +131,25 @@ public final class Coroutine implements AutoCloseable {
   public void resume() {
     Thread me = Thread.currentThread();
     checkResumable("resume", me);
-    if (CHECK_MONITORS) {
-      refuseHeldMonitor("resume");
+    Object callersBindings = ScopedBindings.of(me);
+    Coroutine c = this;
+    while (true) {
+      RawContinuation frames = c.enter(me, callersBindings);
+      try {
+        frames.run();
+      } finally {
+        c.leave(me, callersBindings);
+      }
+      Coroutine target = c.next; // where transferTo wants control to go
+      if (target == null) {
+        break;
+      }
+      c.next = null;
+      c = target;
     }
-    switchFrom(me);
+    if (c.failure != null) {
+      throw c.takeFailure();
+    }
   }
 
   /**
@@ -144,7 +159,12 @@ public final class Coroutine implements AutoCloseable {
    * @throws IllegalStateException if called outside a coroutine
    */
   public static void yield() {
-    running("yield").suspend();
+    if (CHECK_MONITORS) {
+      running("yield").refuseHeldMonitor("yield");
+    }
+    if (!RawContinuation.suspend()) {
+      throw outside("yield");
+    }
   }
 
   /**
@@ -159,10 +179,9 @@ public final class Coroutine implements AutoCloseable {
     next.checkResumable("transfer to", Thread.currentThread());
     self.next = next;
     try {
-      self.suspend();
-    } catch (Throwable e) {
-      self.next = null;
-      throw e;
+      Coroutine.yield();
+    } finally {
+      self.next = null; // the resume loop has taken it, unless the yield was refused
     }
   }
 
@@ -200,17 +219,15 @@ public final class Coroutine implements AutoCloseable {
       end();
       return;
     }
-    Thread me = Thread.currentThread();
-    checkResumable("close", me);
-    if (CHECK_MONITORS) {
-      refuseHeldMonitor("close");
+    checkResumable("close", Thread.currentThread());
+    closing = true;
+    for (int i = 0; i < MAX_UNWINDS && state != State.TERMINATED; i++) {
+      resume();
     }
-    unwinds = 0;
-    switchFrom(me);
     if (state != State.TERMINATED) {
-      unwinds = -1;
+      closing = false;
       throw refusal(
-          "close", "its body caught the unwinding and went on to yield " + MAX_UNWINDS + " times");
+          "close", "its body caught the unwinding and yielded again, " + MAX_UNWINDS + " times");
     }
   }
 
@@ -248,7 +265,7 @@ public final class Coroutine implements AutoCloseable {
   }
 
   static @Nullable Coroutine currentOrNull() {
-    return (Coroutine) RawContinuation.currentOwner();
+    return RawContinuation.current() instanceof BottomFrame bottom ? bottom.coroutine() : null;
   }
 
   Map<CoroutineLocal<?>, Object> locals() {
@@ -258,95 +275,90 @@ public final class Coroutine implements AutoCloseable {
     return locals;
   }
 
-  /** The resume loop: runs this one, then each one that control is transferred to. */
-  private void switchFrom(Thread me) {
-    Object callersBindings = ScopedBindings.of(me);
-    Coroutine c = this;
-    while (true) {
-      RawContinuation stack = c.frames;
-      if (stack == null) {
-        c.frames = stack = RawContinuation.create(c, c::runBody);
-        c.scopedBindings = callersBindings;
-      }
-      ScopedBindings.set(me, c.scopedBindings);
-      STATE.setRelease(c, State.RUNNING);
-      try {
-        stack.run();
-      } finally {
-        c.scopedBindings = ScopedBindings.of(me);
-        ScopedBindings.set(me, callersBindings);
-        if (c.state == State.RUNNING) {
-          STATE.setRelease(c, State.READY);
-        }
-      }
-      Coroutine target = c.next;
-      if (target == null) {
-        break;
-      }
-      c.next = null;
-      c = target;
+  /** Makes this one the running one; the first time it gets its stack. */
+  private RawContinuation enter(Thread me, @Nullable Object callersBindings) {
+    if (frames == null) {
+      frames = RawContinuation.create(new BottomFrame());
+      scopedBindings = callersBindings;
     }
-    if (c.failure != null) {
-      c.rethrowFailure();
+    ScopedBindings.set(me, scopedBindings);
+    STATE.setRelease(this, State.RUNNING);
+    return frames;
+  }
+
+  /** Takes note that it has yielded or ended. */
+  private void leave(Thread me, @Nullable Object callersBindings) {
+    scopedBindings = ScopedBindings.of(me);
+    ScopedBindings.set(me, callersBindings);
+    if (state == State.RUNNING) {
+      STATE.setRelease(this, State.READY);
     }
   }
 
-  /** The bottom frame of every coroutine. */
-  private void runBody() {
-    try {
-      Objects.requireNonNull(body).run();
-    } catch (Unwind unwind) {
-      // closed: the finally blocks have run
-    } catch (Throwable e) {
-      failure = e;
+  /** Where every coroutine's stack begins. */
+  private final class BottomFrame implements RawContinuation.Target {
+    @Override
+    public void run() {
+      try {
+        Objects.requireNonNull(body).run();
+      } catch (Unwind unwind) {
+        // closed: its finally blocks have run
+      } catch (Throwable e) {
+        failure = e;
+      }
+      end();
     }
-    end();
+
+    @Override
+    public void onContinue() {
+      if (closing) {
+        throw new Unwind(Coroutine.this);
+      }
+    }
+
+    Coroutine coroutine() {
+      return Coroutine.this;
+    }
+
+    @Override
+    public String toString() {
+      return Coroutine.this.toString();
+    }
   }
 
   private void end() {
     body = null;
     frames = null;
     locals = null;
-    scopedBindings = null;
-    unwinds = -1;
+    closing = false;
     ENDED.increment();
     OWNER.setRelease(this, (Thread) null);
     STATE.setRelease(this, State.TERMINATED);
   }
 
-  private void suspend() {
-    unwindIfClosing();
-    if (CHECK_MONITORS) {
-      refuseHeldMonitor("yield");
-    }
-    RawContinuation.suspend();
-    unwindIfClosing();
-  }
-
-  private void unwindIfClosing() {
-    if (unwinds >= 0 && unwinds < MAX_UNWINDS) {
-      unwinds++;
-      throw new Unwind(this);
-    }
-  }
-
-  private void rethrowFailure() {
+  private RuntimeException takeFailure() {
     Throwable e = Objects.requireNonNull(failure);
     failure = null;
-    switch (e) {
-      case RuntimeException unchecked -> throw unchecked;
-      case Error error -> throw error;
-      default -> throw new CompletionException(this + " failed: " + e, e);
+    if (e instanceof RuntimeException unchecked) {
+      return unchecked;
     }
+    if (e instanceof Error error) {
+      throw error;
+    }
+    return new CompletionException(this + " failed: " + e, e);
   }
 
   private static Coroutine running(String verb) {
     Coroutine self = currentOrNull();
     if (self == null) {
-      throw new IllegalStateException(
-          "cannot " + verb + " outside a coroutine: call it in the body of one that was resumed");
+      throw outside(verb);
     }
     return self;
+  }
+
+  private static IllegalStateException outside(String verb) {
+    return new IllegalStateException(
+        "cannot " + verb + " outside a coroutine: call it in the body of one that was resumed");
   }
 
   /** Refuses what is not READY, and makes the thread its owner if it has none. */
@@ -356,6 +368,9 @@ public final class Coroutine implements AutoCloseable {
     }
     if (owner != me && !OWNER.compareAndSet(this, (Thread) null, me)) {
       throw refusal(verb, "it is " + state + " and belongs to " + owner + ", not to " + me);
+    }
+    if (CHECK_MONITORS) {
+      refuseHeldMonitor(verb);
     }
   }
 
@@ -373,8 +388,7 @@ public final class Coroutine implements AutoCloseable {
   }
 
   private static boolean isBottomFrame(StackWalker.StackFrame frame) {
-    return frame.getMethodName().equals("runBody")
-        && frame.getClassName().equals(Coroutine.class.getName());
+    return frame.getClassName().equals(BottomFrame.class.getName());
   }
 
   private IllegalStateException refusal(String verb, String reason) {

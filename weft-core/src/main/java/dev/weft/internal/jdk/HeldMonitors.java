@@ -61,11 +61,12 @@ public final class HeldMonitors {
     } catch (Throwable e) {
       throw new IllegalStateException("cannot read the monitors of " + frame, e);
     }
-    if (monitors.length == 0) {
-      return null;
+    for (Object monitor : monitors) {
+      if (monitor != null) { // null: a slot of a block that has been left
+        return "the monitor of a %s, taken in %s"
+            .formatted(monitor.getClass().getName(), frame.toStackTraceElement());
+      }
     }
-    Object monitor = monitors[0];
-    String type = monitor == null ? "an object" : "a " + monitor.getClass().getName();
-    return "the monitor of " + type + ", taken in " + frame.toStackTraceElement();
+    return null;
   }
 }

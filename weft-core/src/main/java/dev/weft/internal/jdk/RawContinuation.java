@@ -14,29 +14,51 @@ import org.jspecify.annotations.Nullable;
 public final class RawContinuation extends Continuation {
   private static final ContinuationScope SCOPE = new ContinuationScope("Weft");
 
-  // whose frames these are: what currentOwner() answers while this one is innermost
-  private final Object owner;
-
-  private RawContinuation(Object owner, Runnable body) {
-    super(SCOPE, body);
-    this.owner = owner;
+  /** What a continuation runs. */
+  public interface Target extends Runnable {
+    /**
+     * Called on the continuation each time it goes on after {@link #suspend}; may throw out of it.
+     */
+    void onContinue();
   }
 
-  /** Creates a continuation that runs the body on behalf of the owner. */
-  public static RawContinuation create(Object owner, Runnable body) {
-    return new RawContinuation(owner, body);
+  private final Target target;
+
+  private RawContinuation(Target target) {
+    super(SCOPE, target);
+    this.target = target;
   }
 
-  /** Returns the owner of the innermost running continuation, or null outside any. */
-  public static @Nullable Object currentOwner() {
-    return Continuation.getCurrentContinuation(SCOPE) instanceof RawContinuation inner
-        ? inner.owner
+  /** Creates a continuation that runs the target. */
+  public static RawContinuation create(Target target) {
+    return new RawContinuation(target);
+  }
+
+  /** Returns the target of the innermost running continuation, or null outside any. */
+  public static @Nullable Target current() {
+    return Continuation.getCurrentContinuation(SCOPE) instanceof RawContinuation innermost
+        ? innermost.target
         : null;
   }
 
-  /** Leaves the innermost continuation; returns when it is run again. */
-  public static void suspend() {
-    Continuation.yield(SCOPE);
+  /**
+   * Leaves the innermost continuation; returns true when it is run again, false at once outside
+   * any.
+   */
+  public static boolean suspend() {
+    try {
+      return Continuation.yield(SCOPE);
+    } catch (IllegalStateException e) { // asked afterwards: a look-up less in every switch
+      if (Continuation.getCurrentContinuation(SCOPE) == null) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  @Override
+  protected void onContinue() {
+    target.onContinue();
   }
 
   @Override
@@ -48,6 +70,6 @@ public final class RawContinuation extends Continuation {
           case CRITICAL_SECTION -> "it is pinned";
           case EXCEPTION -> "there was no memory to save its stack";
         };
-    throw new IllegalStateException("cannot yield " + owner + ": " + why);
+    throw new IllegalStateException("cannot yield " + target + ": " + why);
   }
 }

@@ -1,0 +1,52 @@
+package dev.weft;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs a main class in a JVM of its own, with the flags a test asks for. */
+final class ForkedJvm {
+  record Result(int exitStatus, String output) {}
+
+  private ForkedJvm() {}
+
+  /** Runs {@code java <arguments>} to its end; standard output and error come back as one text. */
+  static Result java(String... arguments) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of(arguments));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    if (!process.waitFor(30, TimeUnit.SECONDS)) {
+      process.destroyForcibly();
+      throw new AssertionError("still running after its output ended: " + command);
+    }
+    return new Result(process.exitValue(), output);
+  }
+
+  /** Returns the argument that brings in the flags that Weft needs. */
+  static String weftArgs() {
+    return "@" + Path.of(System.getProperty("weft.root"), "weft.args");
+  }
+
+  /** Returns the class path entries that hold the given classes. */
+  static String classPathOf(Class<?>... classes) {
+    List<String> entries = new ArrayList<>();
+    for (Class<?> type : classes) {
+      entries.add(locationOf(type));
+    }
+    return String.join(File.pathSeparator, entries);
+  }
+
+  private static String locationOf(Class<?> type) {
+    return Path.of(
+            java.net.URI.create(
+                type.getProtectionDomain().getCodeSource().getLocation().toString()))
+        .toString();
+  }
+}
