@@ -6,6 +6,9 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module dev.weft {
   requires static transitive org.jspecify;
+  requires org.jctools.core.jdk11;
+  requires jdk.jfr;
 
   exports dev.weft;
+  exports dev.weft.time;
 }

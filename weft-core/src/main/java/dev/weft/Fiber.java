@@ -1,0 +1,738 @@
+package dev.weft;
+
+import dev.weft.internal.jdk.VirtualThreads;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A thread that Weft schedules: it runs a body on the threads of a {@link Scheduler} and gives its
+ * thread away whenever it waits.
+ *
+ * {@snippet class="dev.weft.FiberSnippetsTest" region="go-and-join"}
+ *
+ * <p>Underneath it is a virtual thread, so thread locals, {@code synchronized}, locks, debuggers
+ * and every blocking call of the JDK work in it. A virtual thread that is started inside a fiber
+ * runs on the same scheduler and is a fiber too, a <em>guest</em>.
+ */
+public final class Fiber<T> {
+  /*
+   * Where a fiber is, and how it gets from there to somewhere else. The virtual thread underneath
+   * keeps the state; it calls Strand.execute for every arrow that ends in READY.
+   *
+   *            go
+   *             │
+   *             ▼     taken by a worker
+   *           READY ─────────────────────► RUNNING ───► DONE   // body ended
+   *             ▲ ▲                         │   │
+   *             │ └──────── yield ──────────┘   │ sleep, suspend, join, lock, I/O…
+   *             │                               ▼
+   *             └───────── unpark ─────────── WAITING
+   */
+
+  /** Where a fiber is in its life. */
+  public enum Status {
+    /** It could run, and waits for its turn. */
+    READY,
+    /** It runs on one of its scheduler's threads. */
+    RUNNING,
+    /** It waits for something: a timer, another fiber, a lock, I/O. */
+    WAITING,
+    /** Its body has ended. */
+    DONE
+  }
+
+  /** What the body left when it is null: a body may return null, an outcome may not. */
+  private static final Object NULL_RESULT = new Object();
+
+  /** The outcome from cancel() until the end of the body. */
+  private static final Object CANCELLING = new Object();
+
+  /** The outcome of a body that threw. */
+  private record Failure(Throwable cause) {}
+
+  /** The outcome of a cancelled fiber, with what its body threw if that says more. */
+  private record Cancelled(@Nullable Throwable cause) {}
+
+  /** Those who wait for the end, newest first: threads to unpark and callbacks to run. */
+  private record Waiters(Object waiter, @Nullable Waiters next) {}
+
+  /** The waiters of a fiber that is done. */
+  private static final Waiters CLOSED = new Waiters("nobody", null);
+
+  /** What a suspended fiber waits for, in dumps. */
+  private static final Object SUSPENDED =
+      new Object() {
+        @Override
+        public String toString() {
+          return "schedule(fiber)";
+        }
+      };
+
+  /** What a sleeping fiber waits for. */
+  static final Object SLEEPING =
+      new Object() {
+        @Override
+        public String toString() {
+          return "sleep";
+        }
+      };
+
+  private static final AtomicLong LAST_ID = new AtomicLong();
+  private static final VarHandle OUTCOME;
+  private static final VarHandle WAITERS;
+  private static final VarHandle GUESTS;
+  private static final VarHandle EXPIRED_DEADLINES;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      OUTCOME = lookup.findVarHandle(Fiber.class, "outcome", Object.class);
+      WAITERS = lookup.findVarHandle(Fiber.class, "waiters", Waiters.class);
+      EXPIRED_DEADLINES = lookup.findVarHandle(Fiber.class, "expiredDeadlines", int.class);
+      GUESTS = lookup.findVarHandle(Strand.class, "guests", Map.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final long id = LAST_ID.incrementAndGet();
+  private final @Nullable String name;
+  private final int priority;
+  private final Thread thread;
+  private final boolean guest;
+
+  // a Body or a Callable; null once it has been taken
+  private @Nullable Object body;
+
+  // what the JDK gives us to run: one slice of the virtual thread
+  private @Nullable Runnable slice;
+
+  // null, CANCELLING, or how it ended: a result, Failure or Cancelled
+  private volatile @Nullable Object outcome;
+
+  private volatile @Nullable Waiters waiters;
+
+  // given by schedule(), taken by suspend()
+  private volatile boolean permit;
+
+  // where it belongs; changed by switchTo, on itself
+  private volatile Scheduler scheduler;
+
+  // where it is queued when it becomes ready, unless its policy says otherwise
+  volatile Worker home;
+
+  // where it runs, or ran last
+  volatile Worker worker;
+
+  // the only thread it may run on, or -1
+  private volatile int boundThread;
+
+  // true while it is in a ready queue or an inbox
+  volatile boolean queued;
+
+  // for dumps: when it last stopped running, as far as its worker knew the time
+  long waitingSince;
+
+  // when the slice began, under a policy that wants to know
+  long sliceStart;
+
+  // how many deadlines have passed that their withTimeout has not yet noticed
+  @SuppressWarnings("unused")
+  private volatile int expiredDeadlines;
+
+  // its place in the list of its scheduler's fibers; under the duty lock of registeredAt
+  volatile @Nullable Worker registeredAt;
+  @Nullable Fiber<?> prevRegistered;
+  @Nullable Fiber<?> nextRegistered;
+
+  /** Creates a fiber that is to run the body on the worker. */
+  Fiber(Scheduler scheduler, Worker worker, FiberOptions options, Object body) {
+    this.scheduler = scheduler;
+    this.home = worker;
+    this.worker = worker;
+    this.boundThread = options.thread();
+    this.name = options.name();
+    this.priority = options.priority();
+    this.body = body;
+    this.guest = false;
+    Strand strand = new Strand(this);
+    this.thread = VirtualThreads.create(strand, name, strand);
+  }
+
+  /** Creates the fiber of a virtual thread that code inside the host has started. */
+  private Fiber(Fiber<?> host, Thread thread, Runnable slice) {
+    this.scheduler = host.scheduler;
+    this.home = host.worker;
+    this.worker = host.worker;
+    this.boundThread = FiberOptions.ANY_THREAD;
+    this.name = thread.getName().isEmpty() ? null : thread.getName();
+    this.priority = host.priority;
+    this.guest = true;
+    this.thread = thread;
+    this.slice = slice;
+  }
+
+  // ---- what others can ask ----
+
+  /** Returns the number that identifies this fiber in this JVM. */
+  public long id() {
+    return id;
+  }
+
+  /** Returns its name: the given one, else {@code fiber-<id>}. */
+  public String name() {
+    return name != null ? name : "fiber-" + id;
+  }
+
+  /** Returns its priority, for {@linkplain Policy policies}; 0 is normal. */
+  public int priority() {
+    return priority;
+  }
+
+  /** Returns where it is in its life. */
+  public Status status() {
+    if (isDone()) {
+      return Status.DONE;
+    }
+    if (worker.running() == this) {
+      return Status.RUNNING;
+    }
+    return queued ? Status.READY : Status.WAITING;
+  }
+
+  /** Returns the scheduler it runs on. */
+  public Scheduler scheduler() {
+    return scheduler;
+  }
+
+  /** Returns the virtual thread it is. */
+  public Thread thread() {
+    return thread;
+  }
+
+  /**
+   * Waits for its end and returns its result.
+   *
+   * @throws CompletionException if the body threw; the cause is what it threw
+   * @throws CancellationException if it was cancelled
+   * @throws InterruptedException if the one who waits is interrupted or cancelled
+   */
+  public T join() throws InterruptedException {
+    if (!isDone()) {
+      awaitEnd(null);
+    }
+    return result();
+  }
+
+  /**
+   * Waits for its end for so long.
+   *
+   * @throws TimeoutException if it has not ended by then; it goes on
+   */
+  public T join(Duration limit) throws InterruptedException, TimeoutException {
+    if (!isDone() && !awaitEnd(limit)) {
+      throw new TimeoutException(this + " has not ended within " + limit);
+    }
+    return result();
+  }
+
+  /**
+   * Asks it to end. If it has not started its body never runs; if it waits, the wait ends with an
+   * {@link InterruptedException} or {@link CancellationException} and so does each later one.
+   * Returns false if it had already ended, or had been cancelled before.
+   */
+  public boolean cancel() {
+    if (!OUTCOME.compareAndSet(this, null, CANCELLING)) {
+      return false;
+    }
+    thread.interrupt();
+    return true;
+  }
+
+  /** Returns a future of its result; cancelling the future does not cancel the fiber. */
+  public CompletableFuture<T> toFuture() {
+    CompletableFuture<T> future = new CompletableFuture<>();
+    Runnable callback = () -> complete(future);
+    if (!addWaiter(callback)) {
+      callback.run();
+    }
+    return future;
+  }
+
+  private void complete(CompletableFuture<T> future) {
+    try {
+      future.complete(result());
+    } catch (CompletionException e) {
+      future.completeExceptionally(e.getCause());
+    } catch (CancellationException e) {
+      future.completeExceptionally(e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return name != null ? "fiber " + id + " (" + name + ")" : "fiber " + id;
+  }
+
+  // ---- what a fiber does itself ----
+
+  /** Returns the fiber that calls, or empty on any other thread. */
+  public static Optional<Fiber<?>> current() {
+    return Optional.ofNullable(currentOrNull());
+  }
+
+  /**
+   * Lets the others run: goes to the back of the queue.
+   *
+   * @throws CancellationException if this fiber is cancelled
+   * @throws IllegalStateException if called outside a fiber
+   */
+  public static void yield() {
+    Fiber<?> self = self("yield");
+    self.throwIfCancelled();
+    Thread.yield();
+  }
+
+  /**
+   * Waits until {@link Scheduler#schedule(Fiber)} is called for this fiber; returns at once if it
+   * has been called since the last time.
+   *
+   * @throws CancellationException if this fiber is cancelled
+   * @throws IllegalStateException if called outside a fiber
+   */
+  public static void suspend() {
+    Fiber<?> self = self("suspend");
+    boolean interrupted = false;
+    while (!self.permit) {
+      self.throwIfCancelled();
+      LockSupport.park(SUSPENDED);
+      interrupted |= Thread.interrupted();
+    }
+    self.permit = false;
+    if (interrupted) {
+      self.thread.interrupt();
+    }
+  }
+
+  /**
+   * Waits for so long.
+   *
+   * @throws InterruptedException if this fiber is cancelled or interrupted
+   */
+  public static void sleep(Duration duration) throws InterruptedException {
+    Fiber<?> self = currentOrNull();
+    if (self == null) {
+      Thread.sleep(duration);
+      return;
+    }
+    throwIfInterrupted(self);
+    try (Timeout timeout = new Timeout(self, duration)) {
+      while (timeout.park(SLEEPING)) {
+        throwIfInterrupted(self);
+      }
+    }
+    throwIfInterrupted(self);
+  }
+
+  /**
+   * Waits until the wall clock shows this time, as it stands now: the waiting itself is by the
+   * monotonic clock.
+   */
+  public static void sleepUntil(Instant time) throws InterruptedException {
+    sleep(Duration.between(Instant.now(), time));
+  }
+
+  /** Moves this fiber to another scheduler; it goes on there, bound to no thread. */
+  public static void switchTo(Scheduler target) {
+    Fiber<?> self = self("switch");
+    self.throwIfCancelled();
+    self.moveTo(target, target.placeFor(null), FiberOptions.ANY_THREAD);
+  }
+
+  /** Moves this fiber to another thread of its scheduler and binds it there. */
+  public static void switchTo(int threadIndex) {
+    Fiber<?> self = self("switch");
+    self.throwIfCancelled();
+    self.moveTo(self.scheduler, self.scheduler.worker(threadIndex), threadIndex);
+  }
+
+  /** Returns the index of the scheduler's thread that runs the caller, -1 outside fibers. */
+  public static int threadIndex() {
+    Fiber<?> self = currentOrNull();
+    return self == null ? -1 : self.worker.index;
+  }
+
+  // ---- between the fiber, its virtual thread and its worker ----
+
+  /** The fiber as its virtual thread sees it: the body it runs and the executor of its slices. */
+  private static final class Strand implements Executor, Runnable {
+    private final Fiber<?> fiber;
+
+    // virtual threads started in this one inherit its executor; by slice and by thread
+    private volatile @Nullable Map<Object, Fiber<?>> guests;
+
+    Strand(Fiber<?> fiber) {
+      this.fiber = fiber;
+    }
+
+    @Override
+    public void run() {
+      fiber.runBody();
+    }
+
+    /**
+     * Called by the JDK whenever the thread can go on. Must not block: see submitRunContinuation.
+     */
+    @Override
+    public void execute(Runnable slice) {
+      if (fiber.slice == null) {
+        fiber.slice = slice;
+      }
+      (slice == fiber.slice ? fiber : guestOf(slice)).becomeReady();
+    }
+
+    private Fiber<?> guestOf(Runnable slice) {
+      Map<Object, Fiber<?>> known = guests();
+      Fiber<?> guest = known.get(slice);
+      if (guest == null) {
+        guest = new Fiber<>(fiber, VirtualThreads.threadOf(slice), slice);
+        known.put(slice, guest);
+        known.put(guest.thread, guest);
+        guest.scheduler.countBegun(null);
+      }
+      return guest;
+    }
+
+    private Map<Object, Fiber<?>> guests() {
+      Map<Object, Fiber<?>> known = guests;
+      if (known == null) {
+        known = new ConcurrentHashMap<>();
+        if (!GUESTS.compareAndSet(this, null, known)) {
+          known = guests;
+        }
+      }
+      return known;
+    }
+
+    Fiber<?> of(Thread thread) {
+      if (fiber.thread == thread || guests == null) {
+        return fiber;
+      }
+      Fiber<?> guest = guests().get(thread);
+      return guest != null ? guest : fiber;
+    }
+
+    void forget(Fiber<?> guest) {
+      guests().remove(guest.thread);
+      guests().values().remove(guest);
+    }
+  }
+
+  static @Nullable Fiber<?> currentOrNull() {
+    Thread thread = Thread.currentThread();
+    return thread.isVirtual() && VirtualThreads.executorOf(thread) instanceof Strand strand
+        ? strand.of(thread)
+        : null;
+  }
+
+  /** Hands the virtual thread to its executor; the rest happens in {@link #becomeReady}. */
+  void start(VirtualThreads.Container container) {
+    if (FlightEvents.recording()) {
+      FlightEvents.started(this);
+    }
+    VirtualThreads.start(thread, container);
+  }
+
+  /** Queues this fiber where it belongs. Called on any thread, often inside JDK code. */
+  private void becomeReady() {
+    queued = true;
+    Worker here = currentWorker();
+    Worker target = scheduler.workerFor(this, here);
+    if (target == here) {
+      target.addReady(this);
+    } else {
+      target.addRemote(this);
+    }
+  }
+
+  /** The worker whose thread this is, if it is one of interest to this fiber. */
+  private @Nullable Worker currentWorker() {
+    Thread me = Thread.currentThread();
+    if (!me.isVirtual()) {
+      return worker.isServedBy(me) ? worker : null;
+    }
+    Fiber<?> waker = currentOrNull();
+    return waker == null ? null : waker.worker;
+  }
+
+  void runSlice() {
+    try {
+      slice.run();
+    } catch (Throwable e) {
+      // the virtual thread keeps what its body throws to itself: this is the JDK failing
+      scheduler.unobserved.report(this, e);
+    }
+  }
+
+  private void runBody() {
+    Object result;
+    Object todo = body;
+    body = null;
+    try {
+      if (outcome == CANCELLING) {
+        result = NULL_RESULT;
+      } else if (todo instanceof Callable<?> callable) {
+        Object value = callable.call();
+        result = value == null ? NULL_RESULT : value;
+      } else {
+        ((Body) todo).run();
+        result = NULL_RESULT;
+      }
+    } catch (Throwable e) {
+      result = new Failure(e);
+    }
+    end(result);
+  }
+
+  private void end(Object result) {
+    if (!OUTCOME.compareAndSet(this, null, result)) {
+      Throwable thrown = result instanceof Failure failure ? failure.cause : null;
+      boolean expected =
+          thrown instanceof InterruptedException || thrown instanceof CancellationException;
+      outcome = new Cancelled(expected ? null : thrown);
+    }
+    if (FlightEvents.recording()) {
+      FlightEvents.ended(this);
+    }
+    Waiters waiting = (Waiters) WAITERS.getAndSet(this, CLOSED);
+    if (waiting == null && outcome instanceof Failure failure) {
+      scheduler.unobserved.add(this, failure.cause);
+    }
+    wakeOldestFirst(waiting);
+  }
+
+  private static void wakeOldestFirst(@Nullable Waiters newestFirst) {
+    Waiters oldestFirst = null;
+    for (Waiters w = newestFirst; w != null; w = w.next) {
+      oldestFirst = new Waiters(w.waiter, oldestFirst);
+    }
+    for (Waiters w = oldestFirst; w != null; w = w.next) {
+      if (w.waiter instanceof Thread waiter) {
+        LockSupport.unpark(waiter);
+      } else {
+        ((Runnable) w.waiter).run();
+      }
+    }
+  }
+
+  /** Returns whether the slice that has just run was the last; asked by the worker that ran it. */
+  boolean isOver() {
+    if (guest && !isDone() && thread.getState() == Thread.State.TERMINATED) {
+      ((Strand) VirtualThreads.executorOf(thread)).forget(this);
+      end(NULL_RESULT);
+    }
+    return isDone();
+  }
+
+  boolean isDone() {
+    Object seen = outcome;
+    return seen != null && seen != CANCELLING;
+  }
+
+  boolean isGuest() {
+    return guest;
+  }
+
+  boolean isBound() {
+    return boundThread >= 0;
+  }
+
+  int boundThread() {
+    return boundThread;
+  }
+
+  void bind(Worker place) {
+    home = place;
+    boundThread = place.index;
+  }
+
+  /** Lets {@link #suspend} return, now or the next time it is called. */
+  void wake() {
+    permit = true;
+    LockSupport.unpark(thread);
+  }
+
+  /** Yields if the policy gives slices and this one is used up; called by whatever enters Weft. */
+  static void giveWay() {
+    Fiber<?> self = currentOrNull();
+    if (self != null) {
+      Scheduler scheduler = self.scheduler;
+      if (scheduler.sliceNanos > 0
+          && scheduler.clock.nanoTime() - self.sliceStart > scheduler.sliceNanos) {
+        Thread.yield();
+      }
+    }
+  }
+
+  private void moveTo(Scheduler target, Worker place, int bound) {
+    if (place == worker && target == scheduler) {
+      boundThread = bound;
+      return;
+    }
+    Scheduler from = scheduler;
+    Worker left = worker;
+    int boundBefore = boundThread;
+    boundThread = bound;
+    home = place;
+    if (target != from) {
+      target.countBegun(null);
+      scheduler = target;
+      left.retire(this);
+    }
+    Thread.yield(); // comes back on the new worker: see becomeReady
+    if (worker == left) {
+      boundThread = boundBefore;
+      home = left;
+      if (target != from) {
+        from.countBegun(null);
+        scheduler = from;
+        target.countEnded();
+      }
+      throw new IllegalStateException(
+          "cannot switch " + this + ": it is pinned to its thread by a native method on its stack");
+    }
+  }
+
+  // ---- waiting ----
+
+  /** Waits for the end; returns false if the limit, if any, is reached first. */
+  private boolean awaitEnd(@Nullable Duration limit) throws InterruptedException {
+    Fiber<?> self = currentOrNull();
+    if (self == this) {
+      throw new IllegalStateException("cannot join " + this + ": it would wait for itself");
+    }
+    Thread me = Thread.currentThread();
+    if (!addWaiter(me)) {
+      return true;
+    }
+    Timeout timeout = limit == null ? null : new Timeout(self, limit);
+    try {
+      while (!isDone()) {
+        throwIfInterrupted(self);
+        if (timeout == null) {
+          LockSupport.park(this);
+        } else if (!timeout.park(this)) {
+          return isDone();
+        }
+      }
+      return true;
+    } finally {
+      if (timeout != null) {
+        timeout.close();
+      }
+      if (!isDone()) {
+        removeWaiter(me);
+      }
+    }
+  }
+
+  /** Adds to the list of waiters; returns false if it has ended. */
+  private boolean addWaiter(Object waiter) {
+    Waiters seen;
+    do {
+      seen = waiters;
+      if (seen == CLOSED) {
+        return false;
+      }
+    } while (!WAITERS.compareAndSet(this, seen, new Waiters(waiter, seen)));
+    return true;
+  }
+
+  /** Takes out one that gave up: the list is built anew without it, unless it has been closed. */
+  private void removeWaiter(Object gone) {
+    Waiters seen;
+    do {
+      seen = waiters;
+    } while (seen != CLOSED && !WAITERS.compareAndSet(this, seen, without(gone, seen)));
+  }
+
+  private static @Nullable Waiters without(Object gone, @Nullable Waiters list) {
+    if (list == null || list.waiter == gone) {
+      return list == null ? null : list.next;
+    }
+    return new Waiters(list.waiter, without(gone, list.next));
+  }
+
+  private T result() {
+    Object end = outcome;
+    if (end instanceof Failure failure) {
+      scheduler.unobserved.observed(this);
+      throw new CompletionException(this + " failed: " + failure.cause, failure.cause);
+    }
+    if (end instanceof Cancelled cancelled) {
+      CancellationException e = new CancellationException(this + " was cancelled");
+      if (cancelled.cause != null) {
+        e.initCause(cancelled.cause);
+      }
+      throw e;
+    }
+    @SuppressWarnings("unchecked") // the body's own result, or null, which its type must allow
+    T value = end == NULL_RESULT ? null : (T) end;
+    return value;
+  }
+
+  void deadlineExpired() {
+    EXPIRED_DEADLINES.getAndAdd(this, 1);
+  }
+
+  /** Called by this fiber when withTimeout is over; a cancel that came meanwhile still stands. */
+  void deadlineNoticed() {
+    EXPIRED_DEADLINES.getAndAdd(this, -1);
+    if (outcome == CANCELLING || expiredDeadlines > 0) {
+      thread.interrupt();
+    }
+  }
+
+  private void throwIfCancelled() {
+    if (outcome == CANCELLING) {
+      throw new CancellationException(this + " is cancelled");
+    }
+    if (expiredDeadlines > 0) {
+      throw new CancellationException(this + " has passed its deadline");
+    }
+  }
+
+  static void throwIfInterrupted(@Nullable Fiber<?> self) throws InterruptedException {
+    if (self != null && (self.outcome == CANCELLING || self.expiredDeadlines > 0)) {
+      Thread.interrupted();
+      throw new InterruptedException(
+          self + (self.expiredDeadlines > 0 ? " has passed its deadline" : " is cancelled"));
+    }
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+  }
+
+  private static Fiber<?> self(String verb) {
+    Fiber<?> self = currentOrNull();
+    if (self == null) {
+      throw new IllegalStateException(
+          "cannot " + verb + " outside a fiber: call it in a body that was given to go()");
+    }
+    return self;
+  }
+}

@@ -1,0 +1,56 @@
+package dev.weft;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How many fibers of a scheduler have not ended. Each worker counts for itself, without a shared
+ * counter that every go() would contend for.
+ *
+ * <p>Invariants: a fiber is counted as begun before it can run, and as ended after its last slice;
+ * counts only grow. So if the sum of the ended, read first, equals the sum of the begun, read
+ * second, there was a moment in between when no fiber was live.
+ */
+final class LiveCount {
+  private final Worker[] workers;
+  private final AtomicLong begunOutside = new AtomicLong();
+  private final AtomicLong endedOutside = new AtomicLong();
+
+  LiveCount(Worker[] workers) {
+    this.workers = workers;
+  }
+
+  /** Counts one that comes from elsewhere than a fiber of the scheduler. */
+  void beginOutside() {
+    begunOutside.incrementAndGet();
+  }
+
+  /** Counts one that ends elsewhere than on a worker: it did not start, or moved away. */
+  void endOutside() {
+    endedOutside.incrementAndGet();
+  }
+
+  boolean isZero() {
+    return get() == 0;
+  }
+
+  long get() {
+    long ended = ended();
+    return begun() - ended;
+  }
+
+  long begun() {
+    long sum = begunOutside.get();
+    for (Worker worker : workers) {
+      sum += worker.begun();
+    }
+    return sum;
+  }
+
+  long ended() {
+    long sum = endedOutside.get();
+    for (Worker worker : workers) {
+      sum += worker.ended();
+    }
+    return sum;
+  }
+}

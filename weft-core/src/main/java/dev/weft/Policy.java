@@ -1,0 +1,119 @@
+package dev.weft;
+
+import dev.weft.internal.policy.FifoQueue;
+import dev.weft.internal.policy.PriorityReadyQueue;
+import dev.weft.internal.policy.ResponseRatioQueue;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which ready fiber a worker runs next, and whether idle workers take from busy ones.
+ *
+ * <p>Implement it to bring your own order: each worker asks {@link #newQueue} once for a queue of
+ * its own and calls that from one thread at a time, so a queue needs no synchronization. It must
+ * not block, nor call into Weft.
+ *
+ * {@snippet class="dev.weft.FiberSnippetsTest" region="policy"}
+ */
+@FunctionalInterface
+public interface Policy {
+  /** The ready fibers of one worker. Times are nanoseconds of a monotonic clock. */
+  interface ReadyQueue {
+    /** Adds a fiber that has become ready. */
+    void add(Fiber<?> fiber, long now);
+
+    /** Removes and returns the fiber to run next, or null if there is none. */
+    @Nullable Fiber<?> next(long now);
+
+    /** Returns how many fibers are in the queue. */
+    int size();
+
+    /** Told after each slice how long it took, if {@link Policy#measuresSlices} says so. */
+    default void ran(Fiber<?> fiber, long nanos) {}
+  }
+
+  /** Creates the queue of one worker. */
+  ReadyQueue newQueue();
+
+  /**
+   * Returns whether new and woken fibers stay with the worker that made them ready, and workers
+   * with nothing to do take from others. If not, new fibers are dealt round the workers and stay
+   * there.
+   */
+  default boolean steals() {
+    return false;
+  }
+
+  /**
+   * Returns how long a fiber may run before its next call into Weft makes it yield; zero for as
+   * long as it likes.
+   */
+  default Duration slice() {
+    return Duration.ZERO;
+  }
+
+  /** Returns whether slices are timed for {@link ReadyQueue#ran}; costs two clock reads a slice. */
+  default boolean measuresSlices() {
+    return false;
+  }
+
+  /** First come, first served. The default. */
+  static Policy fifo() {
+    return FifoQueue::new;
+  }
+
+  /**
+   * Highest {@linkplain FiberOptions#priority priority} first. A fiber that waits gains one step of
+   * priority every 10 ms, so none starves.
+   */
+  static Policy priority() {
+    return PriorityReadyQueue::new;
+  }
+
+  /**
+   * Highest response ratio next: (time waited + usual slice) / usual slice. Short ones go first,
+   * and what waits long enough comes before anything.
+   */
+  static Policy responseRatio() {
+    return of(ResponseRatioQueue::new, false, Duration.ZERO, true);
+  }
+
+  /** First come, first served, with a limit on how long a fiber runs at a stretch. */
+  static Policy timeSlice(Duration slice) {
+    if (slice.isNegative() || slice.isZero()) {
+      throw new IllegalArgumentException("slice must be positive, not " + slice);
+    }
+    return of(FifoQueue::new, false, slice, false);
+  }
+
+  /** First come, first served on each worker; idle workers steal half of what another one has. */
+  static Policy workStealing() {
+    return of(FifoQueue::new, true, Duration.ZERO, false);
+  }
+
+  private static Policy of(
+      Supplier<ReadyQueue> queues, boolean steals, Duration slice, boolean measuresSlices) {
+    return new Policy() {
+      @Override
+      public ReadyQueue newQueue() {
+        return queues.get();
+      }
+
+      @Override
+      public boolean steals() {
+        return steals;
+      }
+
+      @Override
+      public Duration slice() {
+        return slice;
+      }
+
+      @Override
+      public boolean measuresSlices() {
+        return measuresSlices;
+      }
+    };
+  }
+}

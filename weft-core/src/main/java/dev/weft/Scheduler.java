@@ -1,0 +1,683 @@
+package dev.weft;
+
+import dev.weft.internal.Clock;
+import dev.weft.internal.Nanos;
+import dev.weft.internal.TimersAccess;
+import dev.weft.internal.jdk.HeldMonitors;
+import dev.weft.internal.jdk.JdkPollers;
+import dev.weft.internal.jdk.VirtualThreads;
+import dev.weft.internal.poller.ParkingPoller;
+import dev.weft.time.Timers;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs fibers on a fixed number of threads, of which the caller's can be one.
+ *
+ * {@snippet class="dev.weft.FiberSnippetsTest" region="scheduler"}
+ *
+ * <p>{@link #go} only submits. {@link #stop} drains: it returns when every fiber has ended and
+ * every one-shot timer has fired; recurring timers end with the last fiber. With {@code
+ * useCaller(true)} the thread that calls {@link #start} is thread 0 of the scheduler and works for
+ * it inside {@code stop()}; with one thread that is all there is.
+ */
+public final class Scheduler implements Executor, AutoCloseable {
+  /*
+   *               NEW -> STARTED     // start
+   *      NEW, STARTED -> STOPPING    // stop: fibers come and go until none is left
+   *          STOPPING -> CLOSING     // an idle worker finds none left; who submits now waits
+   *           CLOSING -> STOPPING    // one was submitted in the meantime
+   * CLOSING, STOPPING -> STOPPED     // none is left; or given up: deadlock, or over stop's limit
+   */
+  private static final int NEW = 0;
+  private static final int STARTED = 1;
+  private static final int STOPPING = 2;
+  private static final int CLOSING = 3;
+  private static final int STOPPED = 4;
+
+  /** How long stop(limit) waits, after it has cancelled, for the cancelled ones to end. */
+  private static final Duration GRACE = Duration.ofSeconds(1);
+
+  private static final Logger LOG = System.getLogger("dev.weft");
+  private static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(Scheduler.class, "state", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+    JdkPollers.startOnPlainThread();
+  }
+
+  final Clock clock = Clock.SYSTEM;
+  final Worker[] workers;
+  final long sliceNanos;
+  final long blockedNanos;
+  final LiveCount live;
+  final UnobservedFailures unobserved;
+  private final Builder config;
+  private final boolean steals;
+  private final TimersOfWorkers pendingTimers;
+  private final Timers timers;
+  private final @Nullable KeepAlive keepAlive;
+  private final VirtualThreads.Container container;
+  private final CountDownLatch stopped = new CountDownLatch(1);
+  private final AtomicInteger idle = new AtomicInteger();
+  private final AtomicInteger nextPlace = new AtomicInteger();
+
+  private volatile int state = NEW;
+
+  // the thread that called start(), if it takes part
+  private volatile @Nullable Thread caller;
+
+  // what stop() fails with
+  private volatile @Nullable String deadlock;
+
+  // true once stop() does not wait for timers any more
+  private volatile boolean timersAbandoned;
+
+  // true while the watchdog has marked a worker stuck
+  volatile boolean anyStuck;
+
+  private Scheduler(Builder config) {
+    this.config = config;
+    this.sliceNanos = Nanos.of(config.policy.slice());
+    this.blockedNanos = Nanos.of(config.blockedAfter);
+    this.steals = config.policy.steals();
+    this.workers = new Worker[config.threads];
+    for (int i = 0; i < workers.length; i++) {
+      workers[i] = new Worker(this, i, config.policy, new ParkingPoller());
+    }
+    this.live = new LiveCount(workers);
+    this.unobserved = new UnobservedFailures(config.onUncaught);
+    this.pendingTimers = new TimersOfWorkers(this);
+    this.timers = TimersAccess.newTimers(pendingTimers);
+    this.keepAlive = config.keepsProcessAlive ? new KeepAlive(live) : null;
+    this.container = new VirtualThreads.Container(config.name, () -> fibers().map(Fiber::thread));
+  }
+
+  /** Returns a builder: all cores, no caller, first come first served, unless told otherwise. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Returns the scheduler that runs the calling fiber, or empty outside fibers. */
+  public static Optional<Scheduler> current() {
+    return Fiber.current().map(Fiber::scheduler);
+  }
+
+  /**
+   * Returns the default scheduler, which uses all cores and cannot be stopped. Its fibers keep the
+   * process alive until they end; when it is idle it does not.
+   */
+  public static Scheduler shared() {
+    return Shared.SCHEDULER;
+  }
+
+  private static final class Shared {
+    static final Scheduler SCHEDULER = shareable().build().start();
+
+    private static Builder shareable() {
+      Builder builder = builder().name("weft-shared").daemon(true);
+      builder.keepsProcessAlive = true;
+      return builder;
+    }
+  }
+
+  // ---- life ----
+
+  /**
+   * Starts the threads; the calling thread will be one of them if {@code useCaller} says so.
+   *
+   * @throws IllegalStateException if it has been started before
+   */
+  public Scheduler start() {
+    if (config.useCaller && Thread.currentThread().isVirtual()) {
+      throw refusal("start", "with useCaller the caller must be a platform thread, not a fiber");
+    }
+    if (!STATE.compareAndSet(this, NEW, STARTED)) {
+      throw refusal(
+          "start", state == STARTED ? "it is running" : "it has been stopped; build a new one");
+    }
+    int first = 0;
+    if (config.useCaller) {
+      caller = Thread.currentThread();
+      first = 1;
+    }
+    for (int i = first; i < workers.length; i++) {
+      Thread.ofPlatform()
+          .name(config.name + "-" + i)
+          .daemon(config.daemon)
+          .stackSize(config.stackSize)
+          .start(workers[i]::run);
+    }
+    Watchdog.watch(this);
+    return this;
+  }
+
+  /**
+   * Waits until no fiber and no one-shot timer is left, and ends the threads. With {@code
+   * useCaller} the caller works until then.
+   *
+   * @throws IllegalStateException if called by one of its own fibers, or with {@code useCaller} by
+   *     another thread than the one that started it; or if its fibers wait for ever and {@code
+   *     failOnDeadlock} is set
+   */
+  public void stop() {
+    drain(null);
+    String report = deadlock;
+    if (report != null) {
+      deadlock = null;
+      throw new IllegalStateException(report);
+    }
+  }
+
+  /**
+   * Like {@link #stop()}, but at the limit cancels the fibers and timers that are left and logs
+   * which. Returns whether all ended by themselves.
+   */
+  public boolean stop(Duration limit) {
+    return drain(limit);
+  }
+
+  /** Stops: see {@link #stop()}. */
+  @Override
+  public void close() {
+    stop();
+  }
+
+  private boolean drain(@Nullable Duration limit) {
+    checkMayStop();
+    if (STATE.compareAndSet(this, NEW, STOPPING)) {
+      cancelRest("it was never started");
+      giveUp();
+      return live.isZero();
+    }
+    STATE.compareAndSet(this, STARTED, STOPPING);
+    wakeAll();
+    AtomicBoolean cutShort = new AtomicBoolean();
+    if (limit != null) {
+      Thread.ofPlatform()
+          .daemon()
+          .name(config.name + "-stop")
+          .start(() -> cutShort(limit, cutShort));
+    }
+    if (Thread.currentThread() == caller) {
+      workers[0].run();
+    }
+    awaitStopped();
+    return !cutShort.get();
+  }
+
+  private void checkMayStop() {
+    Thread me = Thread.currentThread();
+    if (keepAlive != null) {
+      throw refusal("stop", "the shared scheduler cannot be stopped; build one of your own");
+    }
+    if (caller != null && caller != me) {
+      throw refusal("stop", "with useCaller only " + caller + ", which started it, may, not " + me);
+    }
+    Fiber<?> self = Fiber.currentOrNull();
+    if (self != null && self.scheduler() == this) {
+      throw refusal("stop", self + " runs on it and would wait for its own end");
+    }
+    if (caller != null) {
+      String monitor = HeldMonitors.describe(frame -> false);
+      if (monitor != null) {
+        throw refusal("stop", "its caller would run fibers while it holds " + monitor);
+      }
+    }
+  }
+
+  /** Gives what is left the limit, then cancels it, then gives up on it. */
+  private void cutShort(Duration limit, AtomicBoolean reached) {
+    try {
+      if (!stopped.await(Nanos.of(limit), TimeUnit.NANOSECONDS)) {
+        reached.set(true);
+        cancelRest("it had not ended within " + limit);
+        if (!stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
+          LOG.log(Level.WARNING, "scheduler {0} gave up on {1}", config.name, names(fibers()));
+          giveUp();
+        }
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts this thread", e);
+    }
+  }
+
+  private void cancelRest(String why) {
+    List<Fiber<?>> rest = fibers().filter(Fiber::cancel).collect(Collectors.toList());
+    timersAbandoned = true;
+    wakeAll();
+    if (!rest.isEmpty() || pendingTimers.oneShots() > 0) {
+      LOG.log(
+          Level.WARNING,
+          "{0} cancelled what was left of it, for {1}: fibers [{2}] and {3} timers",
+          this,
+          why,
+          names(rest.stream()),
+          pendingTimers.oneShots());
+    }
+  }
+
+  private void awaitStopped() {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        stopped.await();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  boolean hasStopped() {
+    return state == STOPPED;
+  }
+
+  private void giveUp() {
+    state = STOPPED;
+    afterStopped();
+  }
+
+  /** Called by each worker that has nothing to do, before it sleeps. */
+  void enterIdle() {
+    int asleep = idle.incrementAndGet();
+    if (state == STOPPING) {
+      stopIfDrained();
+      if (config.failOnDeadlock && asleep == serving() && state == STOPPING) {
+        String report = DeadlockReport.of(this);
+        if (report != null) {
+          deadlock = report;
+          giveUp();
+        }
+      }
+    }
+  }
+
+  void exitIdle() {
+    idle.decrementAndGet();
+    Watchdog.wakeUp();
+  }
+
+  private void stopIfDrained() {
+    if (isDrained() && STATE.compareAndSet(this, STOPPING, CLOSING)) {
+      if (isDrained()) {
+        state = STOPPED;
+        afterStopped();
+      } else {
+        state = STOPPING;
+      }
+    }
+  }
+
+  private boolean isDrained() {
+    return live.isZero() && (timersAbandoned || pendingTimers.oneShots() == 0);
+  }
+
+  /** Called when the last one-shot timer is gone: a worker that sleeps has to look again. */
+  void wakeToStop() {
+    if (state == STOPPING) {
+      wakeAll();
+    }
+  }
+
+  private void afterStopped() {
+    container.deregister();
+    Watchdog.forget(this);
+    unobserved.reportAll();
+    wakeAll();
+    stopped.countDown();
+  }
+
+  // ---- submitting ----
+
+  /** Submits a body; it runs later, as a fiber of this scheduler. */
+  public Fiber<Void> go(Body body) {
+    return begin(FiberOptions.DEFAULT, body);
+  }
+
+  /** Submits a body with a result. */
+  public <T> Fiber<T> go(Callable<T> body) {
+    return begin(FiberOptions.DEFAULT, body);
+  }
+
+  /**
+   * Submits a body with a name, a priority, a thread.
+   *
+   * @throws IllegalArgumentException if there is no such thread
+   */
+  public Fiber<Void> go(FiberOptions options, Body body) {
+    return begin(options, body);
+  }
+
+  /** Submits a body with a result, and with a name, a priority, a thread. */
+  public <T> Fiber<T> go(FiberOptions options, Callable<T> body) {
+    return begin(options, body);
+  }
+
+  /** Submits a command, as {@link #go(Body)} does. */
+  @Override
+  public void execute(Runnable command) {
+    Objects.requireNonNull(command, "command");
+    begin(FiberOptions.DEFAULT, (Body) command::run);
+  }
+
+  /**
+   * Lets a fiber go on that waits in {@link Fiber#suspend}, or makes its next one return at once.
+   *
+   * @throws IllegalArgumentException if it is a fiber of another scheduler
+   */
+  public void schedule(Fiber<?> fiber) {
+    if (fiber.scheduler() != this) {
+      throw new IllegalArgumentException(
+          "cannot schedule "
+              + fiber
+              + " here: it belongs to "
+              + fiber.scheduler()
+              + ", not to "
+              + this);
+    }
+    fiber.wake();
+    Fiber.giveWay();
+  }
+
+  /**
+   * Lets a suspended fiber go on, on this thread from now on.
+   *
+   * @throws IllegalArgumentException if there is no such thread, or it is a fiber of another
+   *     scheduler
+   */
+  public void schedule(Fiber<?> fiber, int thread) {
+    Worker place = worker(thread);
+    if (fiber.scheduler() == this) {
+      fiber.bind(place);
+    }
+    schedule(fiber);
+  }
+
+  <T> Fiber<T> begin(FiberOptions options, Object body) {
+    Objects.requireNonNull(body, "body");
+    Fiber.giveWay();
+    Worker here = currentWorker();
+    Worker place = options.thread() >= 0 ? worker(options.thread()) : placeFor(here);
+    countBegun(here);
+    Fiber<T> fiber = new Fiber<>(this, place, options, body);
+    fiber.start(container);
+    return fiber;
+  }
+
+  /** The worker of this scheduler whose fiber calls, if any. */
+  @Nullable Worker currentWorker() {
+    Fiber<?> self = Fiber.currentOrNull();
+    return self != null && self.scheduler() == this ? self.worker : null;
+  }
+
+  /** Counts a fiber that comes from a worker of this scheduler, or from elsewhere (null). */
+  void countBegun(@Nullable Worker here) {
+    if (here != null) {
+      here.countBegun();
+      return;
+    }
+    live.beginOutside();
+    int seen = state;
+    while (seen == CLOSING) {
+      Thread.onSpinWait();
+      seen = state;
+    }
+    if (seen == STOPPED) {
+      live.endOutside();
+      throw new RejectedExecutionException(this + " has been stopped");
+    }
+    if (keepAlive != null) {
+      keepAlive.ensure();
+    }
+  }
+
+  void countEnded() {
+    live.endOutside();
+  }
+
+  // ---- placing ----
+
+  Worker worker(int thread) {
+    if (thread < 0 || thread >= workers.length) {
+      throw new IllegalArgumentException(
+          "thread must be between 0 and " + (workers.length - 1) + ", not " + thread);
+    }
+    return workers[thread];
+  }
+
+  /**
+   * Where a new fiber goes: with the one who made it if idle workers steal, else round the workers.
+   */
+  Worker placeFor(@Nullable Worker here) {
+    if (workers.length == 1) {
+      return workers[0];
+    }
+    if (steals && here != null) {
+      return here;
+    }
+    int i =
+        Math.floorMod(
+            here != null ? here.nextPlace++ : nextPlace.getAndIncrement(), workers.length);
+    boolean idleCaller = i == 0 && config.useCaller && !workers[0].isServing();
+    return workers[idleCaller ? 1 : i];
+  }
+
+  /** Where a fiber goes that has become ready. */
+  Worker workerFor(Fiber<?> fiber, @Nullable Worker here) {
+    return steals && here != null && here.scheduler == this && !fiber.isBound() ? here : fiber.home;
+  }
+
+  void wakeIdle() {
+    if (idle.get() > 0) {
+      for (Worker worker : workers) {
+        if (worker.wakeUp()) {
+          return;
+        }
+      }
+    }
+  }
+
+  private void wakeAll() {
+    for (Worker worker : workers) {
+      worker.wakeUp();
+    }
+  }
+
+  private int serving() {
+    int count = 0;
+    for (Worker worker : workers) {
+      count += worker.isServing() ? 1 : 0;
+    }
+    return count;
+  }
+
+  // ---- looking ----
+
+  /** Returns the timers of this scheduler. */
+  public Timers timers() {
+    return timers;
+  }
+
+  /** Returns how many fibers are in which state, and what the threads have done so far. */
+  public SchedulerStats stats() {
+    return SchedulerStats.of(this);
+  }
+
+  /** Returns every fiber with its state, what it waits for, and its stack. */
+  public FiberDump dump() {
+    return FiberDump.of(this);
+  }
+
+  /** Returns the number of threads, the caller's included. */
+  public int threads() {
+    return workers.length;
+  }
+
+  /** Returns its name. */
+  public String name() {
+    return config.name;
+  }
+
+  @Override
+  public String toString() {
+    return "scheduler " + config.name;
+  }
+
+  /** Returns whether a fiber is ready, or a timer will make one so. */
+  boolean somethingWillCome() {
+    for (Worker worker : workers) {
+      if (!worker.hasNothingToCome()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Returns the fibers that have not ended, oldest first. */
+  Stream<Fiber<?>> fibers() {
+    List<Fiber<?>> all = new ArrayList<>();
+    for (Worker worker : workers) {
+      worker.forEachFiber(all::add);
+    }
+    all.sort(Comparator.comparingLong(Fiber::id));
+    return all.stream();
+  }
+
+  private static String names(Stream<Fiber<?>> fibers) {
+    return fibers.map(Fiber::toString).collect(Collectors.joining(", "));
+  }
+
+  private IllegalStateException refusal(String verb, String why) {
+    return new IllegalStateException("cannot " + verb + " " + this + ": " + why);
+  }
+
+  /** How a scheduler is to be. */
+  public static final class Builder {
+    private static final AtomicInteger LAST_NAME = new AtomicInteger();
+
+    private int threads = Runtime.getRuntime().availableProcessors();
+    private boolean useCaller;
+    private String name = "";
+    private Policy policy = Policy.fifo();
+    private long stackSize;
+    private boolean daemon;
+    private boolean failOnDeadlock;
+    private boolean keepsProcessAlive;
+    private Duration blockedAfter = Duration.ofMillis(100);
+    private BiConsumer<Fiber<?>, Throwable> onUncaught = (fiber, failure) -> {};
+
+    private Builder() {}
+
+    private Builder(Builder original) {
+      threads = original.threads;
+      useCaller = original.useCaller;
+      name = original.name.isEmpty() ? "weft-" + LAST_NAME.incrementAndGet() : original.name;
+      policy = original.policy;
+      stackSize = original.stackSize;
+      daemon = original.daemon;
+      failOnDeadlock = original.failOnDeadlock;
+      keepsProcessAlive = original.keepsProcessAlive;
+      blockedAfter = original.blockedAfter;
+      onUncaught = original.onUncaught;
+    }
+
+    /** Sets the number of threads, 1 or more; by default as many as there are cores. */
+    public Builder threads(int count) {
+      if (count < 1) {
+        throw new IllegalArgumentException("threads must be 1 or more, not " + count);
+      }
+      threads = count;
+      return this;
+    }
+
+    /** Makes the thread that calls start() and stop() one of the threads. */
+    public Builder useCaller(boolean use) {
+      useCaller = use;
+      return this;
+    }
+
+    /** Sets the name, which its threads bear too. */
+    public Builder name(String newName) {
+      name = Objects.requireNonNull(newName, "name");
+      return this;
+    }
+
+    /** Sets the order in which ready fibers run. */
+    public Builder policy(Policy newPolicy) {
+      policy = Objects.requireNonNull(newPolicy, "policy");
+      return this;
+    }
+
+    /**
+     * Sets the stack size of its threads in bytes, which bounds that of its fibers; 0: the JVM's.
+     */
+    public Builder stackSize(long bytes) {
+      if (bytes < 0) {
+        throw new IllegalArgumentException("stackSize must be 0 or more, not " + bytes);
+      }
+      stackSize = bytes;
+      return this;
+    }
+
+    /** Lets the process end while its threads still wait for work. */
+    public Builder daemon(boolean isDaemon) {
+      daemon = isDaemon;
+      return this;
+    }
+
+    /** Sets who is told of a failure that nobody joins for; it is logged in any case. */
+    public Builder onUncaught(BiConsumer<Fiber<?>, Throwable> handler) {
+      onUncaught = Objects.requireNonNull(handler, "handler");
+      return this;
+    }
+
+    /** Makes stop() fail if all fibers wait and nothing is left that could wake them. */
+    public Builder failOnDeadlock(boolean fail) {
+      failOnDeadlock = fail;
+      return this;
+    }
+
+    /**
+     * Sets after how long without a switch a thread is reported, and others take over its fibers.
+     */
+    public Builder blockedAfter(Duration limit) {
+      if (limit.isNegative() || limit.isZero()) {
+        throw new IllegalArgumentException("blockedAfter must be positive, not " + limit);
+      }
+      blockedAfter = limit;
+      return this;
+    }
+
+    /** Builds a scheduler that is still to be started. */
+    public Scheduler build() {
+      return new Scheduler(new Builder(this));
+    }
+  }
+}

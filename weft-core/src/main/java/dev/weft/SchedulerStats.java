@@ -1,0 +1,73 @@
+package dev.weft;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The ready, sleeping and waiting sets of a scheduler in numbers, and what its threads have done.
+ *
+ * @param begun fibers begun since it was built
+ * @param ended fibers that have ended
+ * @param ready fibers that wait for their turn
+ * @param running fibers that run
+ * @param sleeping fibers in {@link Fiber#sleep}
+ * @param waiting fibers that wait for something else
+ * @param threads what each thread has done
+ */
+public record SchedulerStats(
+    long begun,
+    long ended,
+    int ready,
+    int running,
+    int sleeping,
+    int waiting,
+    List<OfThread> threads) {
+  /**
+   * One thread of a scheduler.
+   *
+   * @param index its index
+   * @param ready fibers in its queue and inbox
+   * @param timers timers in its queue, of which sleeping fibers are some
+   * @param switches slices it has run
+   * @param stolen fibers it has taken from other threads
+   * @param sleeps how often it has gone to sleep, and so been woken
+   * @param asleep whether it sleeps now
+   */
+  public record OfThread(
+      int index, int ready, int timers, long switches, long stolen, long sleeps, boolean asleep) {}
+
+  /** Copies the list. */
+  public SchedulerStats {
+    threads = List.copyOf(threads);
+  }
+
+  static SchedulerStats of(Scheduler scheduler) {
+    Map<Fiber.Status, Integer> byStatus = new EnumMap<>(Fiber.Status.class);
+    int[] sleeping = new int[1];
+    scheduler
+        .fibers()
+        .forEach(
+            fiber -> {
+              byStatus.merge(fiber.status(), 1, Integer::sum);
+              if (LockSupport.getBlocker(fiber.thread()) == Fiber.SLEEPING) {
+                sleeping[0]++;
+              }
+            });
+    List<OfThread> threads = new ArrayList<>();
+    for (Worker worker : scheduler.workers) {
+      threads.add(worker.stats());
+    }
+    long ended = scheduler.live.ended();
+    return new SchedulerStats(
+        scheduler.live.begun(),
+        ended,
+        byStatus.getOrDefault(Fiber.Status.READY, 0),
+        byStatus.getOrDefault(Fiber.Status.RUNNING, 0),
+        sleeping[0],
+        Math.max(0, byStatus.getOrDefault(Fiber.Status.WAITING, 0) - sleeping[0]),
+        threads);
+  }
+}

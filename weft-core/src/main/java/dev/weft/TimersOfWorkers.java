@@ -1,0 +1,67 @@
+package dev.weft;
+
+import dev.weft.internal.TimerHost;
+import dev.weft.internal.timer.TimerNode;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A scheduler's timers: in the queue of the worker that sets them, or of any, from outside. */
+final class TimersOfWorkers implements TimerHost {
+  private final Scheduler scheduler;
+  private final AtomicInteger pending = new AtomicInteger();
+  private final AtomicInteger oneShots = new AtomicInteger();
+
+  TimersOfWorkers(Scheduler scheduler) {
+    this.scheduler = scheduler;
+  }
+
+  @Override
+  public long now() {
+    return scheduler.clock.nanoTime();
+  }
+
+  @Override
+  public Object arm(TimerNode node, long deadline) {
+    Worker worker = scheduler.placeFor(scheduler.currentWorker());
+    worker.addTimer(node, deadline);
+    return worker;
+  }
+
+  @Override
+  public boolean disarm(Object place, TimerNode node) {
+    return ((Worker) place).removeTimer(node);
+  }
+
+  @Override
+  public void fire(Body callback, Runnable after) {
+    Body reported =
+        () -> {
+          try {
+            callback.run();
+          } catch (Throwable e) {
+            scheduler.unobserved.report(Fiber.current().orElseThrow(), e);
+          } finally {
+            after.run();
+          }
+        };
+    scheduler.begin(TIMER, reported);
+  }
+
+  private static final FiberOptions TIMER = FiberOptions.named("timer");
+
+  @Override
+  public void pending(int change, boolean oneShot) {
+    pending.addAndGet(change);
+    if (oneShot && oneShots.addAndGet(change) == 0) {
+      scheduler.wakeToStop();
+    }
+  }
+
+  @Override
+  public int pending() {
+    return pending.get();
+  }
+
+  int oneShots() {
+    return oneShots.get();
+  }
+}

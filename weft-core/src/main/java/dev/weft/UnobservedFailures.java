@@ -1,0 +1,67 @@
+package dev.weft;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+
+/**
+ * Failures of fibers that nobody has joined yet. Somebody may still: a failure is reported, to the
+ * handler and the log, when nobody has for a second, or when the scheduler has stopped.
+ */
+final class UnobservedFailures {
+  private static final Logger LOG = System.getLogger("dev.weft");
+  private static final long PATIENCE_NANOS = 1_000_000_000L;
+
+  private record Failed(Throwable cause, long since) {}
+
+  private final Map<Fiber<?>, Failed> failed = new ConcurrentHashMap<>();
+  private final BiConsumer<Fiber<?>, Throwable> handler;
+
+  UnobservedFailures(BiConsumer<Fiber<?>, Throwable> handler) {
+    this.handler = handler;
+  }
+
+  void add(Fiber<?> fiber, Throwable cause) {
+    failed.put(fiber, new Failed(cause, System.nanoTime()));
+    Watchdog.wakeUp();
+  }
+
+  void observed(Fiber<?> fiber) {
+    failed.remove(fiber);
+  }
+
+  boolean isEmpty() {
+    return failed.isEmpty();
+  }
+
+  void reportOld() {
+    long now = System.nanoTime();
+    failed.forEach(
+        (fiber, failure) -> {
+          if (now - failure.since > PATIENCE_NANOS && failed.remove(fiber, failure)) {
+            report(fiber, failure.cause);
+          }
+        });
+  }
+
+  void reportAll() {
+    failed.forEach(
+        (fiber, failure) -> {
+          if (failed.remove(fiber, failure)) {
+            report(fiber, failure.cause);
+          }
+        });
+  }
+
+  void report(Fiber<?> fiber, Throwable cause) {
+    LOG.log(
+        Level.ERROR, fiber + " of " + fiber.scheduler() + " failed and nobody joined it", cause);
+    try {
+      handler.accept(fiber, cause);
+    } catch (Throwable e) {
+      LOG.log(Level.ERROR, "the handler for uncaught failures failed itself, on " + fiber, e);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+package dev.weft;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thread that looks after all schedulers: it reports slices that take too long and lets others
+ * take over, failures that nobody joins for, and deadlocks. It sleeps while all workers do.
+ */
+final class Watchdog {
+  private static final Logger LOG = System.getLogger("dev.weft");
+  private static final long TICK_NANOS = 10_000_000;
+
+  /** How long all fibers of a scheduler have to wait for nothing before that is reported. */
+  private static final long DEADLOCK_NANOS = 1_000_000_000;
+
+  private static final Map<Scheduler, Watch> WATCHES = new ConcurrentHashMap<>();
+  private static volatile @Nullable Thread thread;
+  private static volatile boolean parked;
+
+  private Watchdog() {}
+
+  static synchronized void watch(Scheduler scheduler) {
+    WATCHES.put(scheduler, new Watch(scheduler));
+    if (thread == null) {
+      thread = Thread.ofPlatform().daemon().name("weft-watchdog").start(Watchdog::run);
+    }
+    wakeUp();
+  }
+
+  static void forget(Scheduler scheduler) {
+    WATCHES.remove(scheduler);
+  }
+
+  /** Called when a worker wakes up, or there is a failure to report. */
+  static void wakeUp() {
+    if (parked) {
+      parked = false;
+      LockSupport.unpark(thread);
+    }
+  }
+
+  private static void run() {
+    while (true) {
+      parked = true; // before the look: a worker that wakes after it unparks this thread
+      boolean busy = false;
+      for (Watch watch : WATCHES.values()) {
+        try {
+          busy |= watch.look(System.nanoTime());
+        } catch (Throwable e) {
+          LOG.log(Level.ERROR, "the watchdog failed on " + watch.scheduler, e);
+        }
+      }
+      if (busy) {
+        LockSupport.parkNanos(TICK_NANOS);
+      } else if (parked) {
+        LockSupport.park();
+      }
+    }
+  }
+
+  /** What is known of one scheduler from the last look. */
+  private static final class Watch {
+    final Scheduler scheduler;
+    private final long[] slices;
+    private final long[] held;
+    private long lastLook = System.nanoTime();
+
+    // when all fibers were first seen to wait for nothing; 0 if they do not
+    private long standstill;
+    private long standstillSlices;
+    private boolean reported;
+
+    Watch(Scheduler scheduler) {
+      this.scheduler = scheduler;
+      this.slices = new long[scheduler.workers.length];
+      this.held = new long[scheduler.workers.length];
+    }
+
+    /** Returns whether there is reason to look again soon. */
+    boolean look(long now) {
+      boolean busy = false;
+      boolean stuck = false;
+      // a longer gap is a pause of the JVM or of the machine, not of the fiber
+      long elapsed = Math.min(now - lastLook, 2 * TICK_NANOS);
+      lastLook = now;
+      for (Worker worker : scheduler.workers) {
+        busy |= worker.isServing() && !worker.isAsleep();
+        stuck |= isStuck(worker, elapsed);
+      }
+      if (scheduler.anyStuck != stuck) {
+        scheduler.anyStuck = stuck;
+      }
+      if (stuck) {
+        scheduler.wakeIdle();
+      }
+      scheduler.unobserved.reportOld();
+      return busy || !scheduler.unobserved.isEmpty() || awaitsDeadlock(now, busy);
+    }
+
+    private boolean isStuck(Worker worker, long elapsed) {
+      int i = worker.index;
+      long count = worker.slices();
+      Fiber<?> fiber = worker.running();
+      if (fiber == null || count != slices[i]) {
+        slices[i] = count;
+        held[i] = 0;
+        worker.stuck = false;
+        return false;
+      }
+      held[i] += elapsed;
+      if (!worker.stuck && held[i] > scheduler.blockedNanos) {
+        worker.stuck = true;
+        report(worker, fiber, held[i]);
+      }
+      return worker.stuck;
+    }
+
+    private void report(Worker worker, Fiber<?> fiber, long nanos) {
+      String stack = FiberDump.stackOf(fiber.thread());
+      if (worker.running() == fiber && worker.slices() == slices[worker.index]) {
+        LOG.log(
+            Level.WARNING,
+            "%s has held thread %d of %s for %d ms; %s%n%s"
+                .formatted(
+                    fiber,
+                    worker.index,
+                    scheduler,
+                    nanos / 1_000_000,
+                    scheduler.threads() == 1
+                        ? "nothing else runs until it waits or yields"
+                        : "its other fibers move to other threads",
+                    stack));
+        FlightEvents.blocked(worker, fiber, nanos);
+      }
+    }
+
+    /** Reports a standstill once it has lasted; returns whether it may become one. */
+    private boolean awaitsDeadlock(long now, boolean busy) {
+      long total = Arrays.stream(scheduler.workers).mapToLong(Worker::slices).sum();
+      if (busy || scheduler.live.isZero() || total != standstillSlices) {
+        standstillSlices = total;
+        standstill = 0;
+        reported = false;
+        return !busy && !scheduler.live.isZero() && !scheduler.somethingWillCome();
+      }
+      if (reported || scheduler.somethingWillCome()) {
+        return false;
+      }
+      if (standstill == 0) {
+        standstill = now;
+      }
+      if (now - standstill < DEADLOCK_NANOS) {
+        return true;
+      }
+      reported = true;
+      String report = DeadlockReport.of(scheduler);
+      if (report != null) {
+        LOG.log(Level.WARNING, report);
+      }
+      return false;
+    }
+  }
+}

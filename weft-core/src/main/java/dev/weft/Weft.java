@@ -1,0 +1,128 @@
+package dev.weft;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * The front door.
+ *
+ * {@snippet class="dev.weft.FiberSnippetsTest" region="run"}
+ */
+public final class Weft {
+  private Weft() {}
+
+  /**
+   * Runs a body as a fiber, on this thread and as many more as there are other cores; returns when
+   * no fiber is left. What the body throws comes out of here, checked exceptions as the cause of a
+   * {@link CompletionException}.
+   */
+  public static void run(Body main) {
+    Objects.requireNonNull(main, "main");
+    call(
+        () -> {
+          main.run();
+          return Nothing.NOTHING;
+        });
+  }
+
+  private enum Nothing {
+    NOTHING
+  }
+
+  /** Like {@link #run}, and returns the result of the body. */
+  public static <T> T call(Callable<T> main) {
+    Objects.requireNonNull(main, "main");
+    Scheduler scheduler =
+        Scheduler.builder()
+            .name("weft-main")
+            .useCaller(!Thread.currentThread().isVirtual())
+            .daemon(true)
+            .failOnDeadlock(Boolean.getBoolean("weft.failOnDeadlock"))
+            .build();
+    Fiber<T> fiber = scheduler.go(FiberOptions.named("main"), main);
+    scheduler.start();
+    scheduler.stop();
+    try {
+      return fiber.join();
+    } catch (CompletionException e) {
+      throw unwrapped(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("a fiber that has ended is not waited for", e);
+    }
+  }
+
+  private static RuntimeException unwrapped(CompletionException e) {
+    if (e.getCause() instanceof RuntimeException unchecked) {
+      return unchecked;
+    }
+    if (e.getCause() instanceof Error error) {
+      throw error;
+    }
+    return e;
+  }
+
+  /** Submits a body to the current fiber's scheduler; outside fibers to the shared one. */
+  public static Fiber<Void> go(Body body) {
+    return here().go(body);
+  }
+
+  /** Submits a body with a result to the current fiber's scheduler, or the shared one. */
+  public static <T> Fiber<T> go(Callable<T> body) {
+    return here().go(body);
+  }
+
+  private static Scheduler here() {
+    Fiber<?> self = Fiber.currentOrNull();
+    return self != null ? self.scheduler() : Scheduler.shared();
+  }
+
+  /**
+   * Runs a body here and now, for so long at most. When the time is over the body is interrupted,
+   * and if this is a fiber every wait in it fails; what it throws then becomes the cause of the
+   * {@link TimeoutException}. Limits nest, and the nearest wins.
+   *
+   * @throws TimeoutException if the body failed after the time was over
+   * @throws CancellationException if the body was interrupted for another reason; the thread's
+   *     interrupt status is set then
+   * @throws CompletionException if the body threw a checked exception, which is the cause
+   */
+  public static <T> T withTimeout(Duration limit, Callable<T> body) throws TimeoutException {
+    Objects.requireNonNull(body, "body");
+    Deadline deadline = Deadline.start(limit);
+    Throwable thrown = null;
+    T result = null;
+    try {
+      result = body.call();
+    } catch (Throwable e) {
+      thrown = e;
+    }
+    boolean late = deadline.finish();
+    if (thrown == null) {
+      return result;
+    }
+    if (late) {
+      throw timeout(limit, thrown);
+    }
+    throw rethrown(thrown);
+  }
+
+  private static TimeoutException timeout(Duration limit, Throwable cause) {
+    TimeoutException e = new TimeoutException("not done within " + limit);
+    e.initCause(cause);
+    return e;
+  }
+
+  private static RuntimeException rethrown(Throwable thrown) {
+    if (thrown instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+      CancellationException cancelled = new CancellationException("interrupted");
+      cancelled.initCause(thrown);
+      return cancelled;
+    }
+    return unwrapped(new CompletionException(thrown));
+  }
+}

@@ -1,0 +1,521 @@
+package dev.weft;
+
+import dev.weft.internal.jdk.Pinning;
+import dev.weft.internal.poller.Poller;
+import dev.weft.internal.timer.TimerNode;
+import dev.weft.internal.timer.TimerQueue;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thread's share of a scheduler: its ready fibers, its inbox, its timers, and the loop that
+ * serves them. Pool threads and the caller thread run the same loop.
+ *
+ * <pre>
+ *   other threads ──► inbox ─┐
+ *   timers ──────────────────┼──► ready ──► slice ──► parked, or done
+ *   fibers of this worker ───┘      ▲          │
+ *                                   └─ yield ──┘
+ * </pre>
+ *
+ * <p>Invariants:
+ *
+ * <ul>
+ *   <li>ready, timers and the list of fibers are touched only under the duty lock. It is held for a
+ *       few instructions at a time and never during a slice, so that another worker can stand in
+ *       for one that is stuck, and anyone may look.
+ *   <li>Slices run on one thread at a time: the one inside {@link #run}.
+ *   <li>No wake-up is lost: a producer puts into the inbox (or adds a timer), then looks at asleep;
+ *       the worker sets asleep, then looks at the inbox and the timers, then sleeps.
+ *   <li>A fiber is in at most one ready queue or inbox: its virtual thread hands out its next slice
+ *       only after the former one has ended.
+ * </ul>
+ */
+final class Worker {
+  /** How many slices to run before inbox, timers and poller are looked at again. */
+  private static final int BATCH = 64;
+
+  /** How many tries for the duty lock before a nap: its holder must have lost its core. */
+  private static final int SPINS = 2_000;
+
+  /** How long an idle worker sleeps at most while it stands in for a stuck one. */
+  private static final long STAND_IN_NANOS = 1_000_000;
+
+  private static final long NEVER = Long.MAX_VALUE;
+  private static final VarHandle DUTY;
+  private static final VarHandle ASLEEP;
+  private static final VarHandle RUNNING;
+  private static final VarHandle SLICES;
+  private static final VarHandle BEGUN;
+  private static final VarHandle ENDED;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      DUTY = lookup.findVarHandle(Worker.class, "duty", int.class);
+      ASLEEP = lookup.findVarHandle(Worker.class, "asleep", boolean.class);
+      RUNNING = lookup.findVarHandle(Worker.class, "running", Fiber.class);
+      SLICES = lookup.findVarHandle(Worker.class, "slices", long.class);
+      BEGUN = lookup.findVarHandle(Worker.class, "begun", long.class);
+      ENDED = lookup.findVarHandle(Worker.class, "ended", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  final Scheduler scheduler;
+  final int index;
+  private final Poller poller;
+  private final boolean steals;
+  private final boolean timed;
+  private final MpscUnboundedVarHandleArrayQueue<Fiber<?>> inbox =
+      new MpscUnboundedVarHandleArrayQueue<>(256);
+
+  // 1 while somebody does this worker's duties
+  @SuppressWarnings("unused")
+  private volatile int duty;
+
+  // under duty
+  private final Policy.ReadyQueue ready;
+  private final TimerQueue timers;
+  private @Nullable Fiber<?> fibers; // those that began here and have not ended, a linked list
+  private long stolen;
+
+  // true from before the last look at the inbox until awake again
+  private volatile boolean asleep;
+
+  // when it will wake by itself; valid while asleep
+  private volatile long wakeTime;
+
+  // the thread inside run(), if any
+  private volatile @Nullable Thread thread;
+
+  // the fiber whose slice runs; written by this worker's thread, read by any
+  @SuppressWarnings("unused")
+  private @Nullable Fiber<?> running;
+
+  // slices begun; written by this worker's thread, read by any
+  private long slices;
+
+  // the time as this worker's thread last read it
+  private long now;
+
+  // how often it slept; this worker's thread only
+  private long sleeps;
+
+  // fibers begun by fibers of this worker, fibers ended on it; written by its thread, read by any
+  private long begun;
+  private long ended;
+
+  // where the next fiber goes that one of this worker's begins; this worker's thread only
+  int nextPlace;
+
+  // set by the watchdog while a slice takes too long: others do this worker's duties
+  volatile boolean stuck;
+
+  // timers taken from a queue and not called yet; this worker's thread only
+  private final ArrayList<TimerNode> due = new ArrayList<>();
+  private final Consumer<TimerNode> takeDue = due::add;
+
+  Worker(Scheduler scheduler, int index, Policy policy, Poller poller) {
+    this.scheduler = scheduler;
+    this.index = index;
+    this.poller = poller;
+    this.ready = policy.newQueue();
+    this.steals = policy.steals();
+    this.timed = policy.measuresSlices() || scheduler.sliceNanos > 0;
+    this.now = scheduler.clock.nanoTime();
+    this.timers = new TimerQueue(now);
+  }
+
+  // ---- the loop ----
+
+  /** Serves until the scheduler has stopped. */
+  void run() {
+    thread = Thread.currentThread();
+    try {
+      while (!scheduler.hasStopped()) {
+        doDuties(this);
+        if (scheduler.anyStuck) {
+          standIn();
+        }
+        if (!runBatch() && !steal()) {
+          sleep();
+        }
+      }
+    } finally {
+      thread = null;
+    }
+  }
+
+  /** Takes the inbox and fires the timers of a worker, be it this one or a stuck one. */
+  private void doDuties(Worker worker) {
+    long time = scheduler.clock.nanoTime();
+    now = time;
+    worker.lock();
+    try {
+      worker.takeInbox(time);
+      worker.timers.expire(time, takeDue);
+    } finally {
+      worker.unlock();
+    }
+    if (!due.isEmpty()) {
+      due.forEach(TimerNode::onExpired);
+      due.clear();
+    }
+  }
+
+  /** Runs ready fibers; returns false if there was none. */
+  private boolean runBatch() {
+    for (int i = 0; i < BATCH; i++) {
+      Fiber<?> fiber = next();
+      if (fiber == null) {
+        return i > 0;
+      }
+      runSlice(fiber);
+    }
+    return true;
+  }
+
+  private @Nullable Fiber<?> next() {
+    lock();
+    try {
+      return ready.next(now);
+    } finally {
+      unlock();
+    }
+  }
+
+  private void runSlice(Fiber<?> fiber) {
+    fiber.worker = this;
+    fiber.queued = false;
+    RUNNING.setOpaque(this, fiber);
+    SLICES.setOpaque(this, slices + 1);
+    if (timed) {
+      now = fiber.sliceStart = scheduler.clock.nanoTime();
+    }
+    if (FlightEvents.recording()) {
+      FlightEvents.recordSlice(this, fiber);
+    } else {
+      fiber.runSlice();
+    }
+    if (timed) {
+      long start = now;
+      now = scheduler.clock.nanoTime();
+      lock();
+      try {
+        ready.ran(fiber, now - start);
+      } finally {
+        unlock();
+      }
+    }
+    RUNNING.setOpaque(this, null);
+    if (fiber.isOver()) {
+      retire(fiber);
+    } else {
+      fiber.waitingSince = now;
+    }
+  }
+
+  /** Takes half of what another worker has ready; returns false if there is nothing to take. */
+  private boolean steal() {
+    Worker[] workers = scheduler.workers;
+    for (int i = 1; i < workers.length; i++) {
+      Worker victim = workers[(index + i) % workers.length];
+      if ((steals || victim.thread == null || victim.stuck) && takeFrom(victim)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean takeFrom(Worker victim) {
+    List<Fiber<?>> taken = victim.giveAway(now);
+    if (taken.isEmpty()) {
+      return false;
+    }
+    lock();
+    try {
+      stolen += taken.size();
+      for (Fiber<?> fiber : taken) {
+        fiber.worker = this;
+        ready.add(fiber, now);
+      }
+    } finally {
+      unlock();
+    }
+    FlightEvents.stolen(this, victim, taken.size());
+    return true;
+  }
+
+  /** Hands out half of the ready fibers, all if this worker is stuck; bound ones stay. */
+  private List<Fiber<?>> giveAway(long time) {
+    lock();
+    try {
+      if (thread == null || stuck) {
+        takeInbox(time);
+      }
+      int count = ready.size();
+      if (count == 0) {
+        return List.of();
+      }
+      List<Fiber<?>> given = new ArrayList<>();
+      List<Fiber<?>> bound = new ArrayList<>();
+      for (int i = stuck ? count : (count + 1) / 2; i > 0; i--) {
+        Fiber<?> fiber = ready.next(time);
+        if (fiber == null) {
+          break;
+        }
+        (fiber.isBound() ? bound : given).add(fiber);
+      }
+      bound.forEach(fiber -> ready.add(fiber, time));
+      return given;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Does the duties of workers whose slice takes too long, and takes over what they have ready. */
+  private void standIn() {
+    for (Worker worker : scheduler.workers) {
+      if (worker != this && worker.stuck) {
+        doDuties(worker);
+        takeFrom(worker);
+      }
+    }
+  }
+
+  private void sleep() {
+    asleep = true;
+    if (inbox.isEmpty() && setWakeTime()) {
+      scheduler.enterIdle();
+      try {
+        long nanos = wakeTime == NEVER ? NEVER : wakeTime - scheduler.clock.nanoTime();
+        if (scheduler.anyStuck) {
+          nanos = Math.min(nanos, STAND_IN_NANOS);
+        }
+        if (nanos > 0 && asleep && !scheduler.hasStopped()) {
+          sleeps++;
+          poller.await(nanos);
+        }
+      } finally {
+        scheduler.exitIdle();
+      }
+    }
+    asleep = false;
+  }
+
+  /** Says until when this worker sleeps; returns false if it has a fiber to run after all. */
+  private boolean setWakeTime() {
+    lock();
+    try {
+      wakeTime = timers.nextWake();
+      return ready.size() == 0;
+    } finally {
+      unlock();
+    }
+  }
+
+  // ---- called by others, and by this worker's own fibers ----
+
+  /** Puts a fiber into the ready queue; called on this worker's thread, also inside a slice. */
+  void addReady(Fiber<?> fiber) {
+    int waiting;
+    lock();
+    try {
+      register(fiber);
+      ready.add(fiber, now);
+      waiting = ready.size();
+    } finally {
+      unlock();
+    }
+    if (steals && waiting > 1) {
+      scheduler.wakeIdle();
+    }
+  }
+
+  /** Hands a fiber to this worker from any other thread. */
+  void addRemote(Fiber<?> fiber) {
+    inbox.offer(fiber);
+    wakeUp();
+  }
+
+  /** Wakes this worker's thread if it sleeps, or is about to; returns whether it did. */
+  boolean wakeUp() {
+    if (asleep && ASLEEP.compareAndSet(this, true, false)) {
+      poller.wakeUp();
+      return true;
+    }
+    return false;
+  }
+
+  /** Sets a timer, from any thread. */
+  void addTimer(TimerNode timer, long deadline) {
+    boolean sooner;
+    lock();
+    try {
+      timers.add(timer, deadline);
+      sooner = asleep && (wakeTime == NEVER || deadline - wakeTime < 0);
+    } finally {
+      unlock();
+    }
+    if (sooner) {
+      wakeUp();
+    }
+  }
+
+  /** Takes a timer back, from any thread; returns false if it has expired or was never set. */
+  boolean removeTimer(TimerNode timer) {
+    lock();
+    try {
+      return timers.remove(timer);
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Takes note of a fiber that a fiber of this worker begins; called on this worker's thread. */
+  void countBegun() {
+    BEGUN.setRelease(this, begun + 1);
+  }
+
+  long begun() {
+    return (long) BEGUN.getAcquire(this);
+  }
+
+  long ended() {
+    return (long) ENDED.getAcquire(this);
+  }
+
+  long slices() {
+    return (long) SLICES.getOpaque(this);
+  }
+
+  @Nullable Fiber<?> running() {
+    return (Fiber<?>) RUNNING.getOpaque(this);
+  }
+
+  boolean isAsleep() {
+    return asleep;
+  }
+
+  boolean isServing() {
+    return thread != null;
+  }
+
+  boolean isServedBy(Thread candidate) {
+    return thread == candidate;
+  }
+
+  /** Returns whether there is nothing to run, nor a timer that will bring something. */
+  boolean hasNothingToCome() {
+    lock();
+    try {
+      return inbox.isEmpty() && ready.size() == 0 && timers.size() == 0;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Calls the visitor with each fiber that began here and has not ended. */
+  void forEachFiber(Consumer<Fiber<?>> visitor) {
+    List<Fiber<?>> found = new ArrayList<>();
+    lock();
+    try {
+      takeInbox(scheduler.clock.nanoTime());
+      for (Fiber<?> fiber = fibers; fiber != null; fiber = fiber.nextRegistered) {
+        found.add(fiber);
+      }
+    } finally {
+      unlock();
+    }
+    found.forEach(visitor);
+  }
+
+  SchedulerStats.OfThread stats() {
+    lock();
+    try {
+      return new SchedulerStats.OfThread(
+          index, ready.size() + inbox.size(), timers.size(), slices(), stolen, sleeps, asleep);
+    } finally {
+      unlock();
+    }
+  }
+
+  // ---- the list of fibers, under duty ----
+
+  private void takeInbox(long time) {
+    for (Fiber<?> fiber = inbox.relaxedPoll(); fiber != null; fiber = inbox.relaxedPoll()) {
+      register(fiber);
+      ready.add(fiber, time);
+    }
+  }
+
+  private void register(Fiber<?> fiber) {
+    if (fiber.registeredAt == null) {
+      fiber.registeredAt = this;
+      fiber.nextRegistered = fibers;
+      if (fibers != null) {
+        fibers.prevRegistered = fiber;
+      }
+      fibers = fiber;
+    }
+  }
+
+  /** Forgets a fiber that has ended here, or has left the scheduler. */
+  void retire(Fiber<?> fiber) {
+    Worker at = fiber.registeredAt;
+    if (at != null) {
+      at.lock();
+      try {
+        at.unregister(fiber);
+      } finally {
+        at.unlock();
+      }
+    }
+    ENDED.setRelease(this, ended + 1);
+  }
+
+  private void unregister(Fiber<?> fiber) {
+    Fiber<?> prev = fiber.prevRegistered;
+    Fiber<?> next = fiber.nextRegistered;
+    if (prev != null) {
+      prev.nextRegistered = next;
+    } else {
+      fibers = next;
+    }
+    if (next != null) {
+      next.prevRegistered = prev;
+    }
+    fiber.prevRegistered = null;
+    fiber.nextRegistered = null;
+    fiber.registeredAt = null;
+  }
+
+  // ---- the duty lock ----
+
+  private void lock() {
+    if (!DUTY.compareAndSet(this, 0, 1)) {
+      lockSlow();
+    }
+  }
+
+  private void lockSlow() {
+    for (int i = 1; !(duty == 0 && DUTY.compareAndSet(this, 0, 1)); i++) {
+      if (i % SPINS == 0) {
+        Pinning.nap(); // the holder has lost its core: let it have this one
+      } else {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private void unlock() {
+    DUTY.setRelease(this, 0);
+  }
+}

@@ -1,0 +1,19 @@
+package dev.weft.internal;
+
+import java.time.Duration;
+
+/** Durations in nanoseconds. */
+public final class Nanos {
+  /** A bit over 146 years: as good as for ever, and a sum with a clock's time stays sound. */
+  public static final long FOREVER = Long.MAX_VALUE / 2;
+
+  private Nanos() {}
+
+  /** Returns the nanoseconds: 0 for negative durations, {@link #FOREVER} for those beyond it. */
+  public static long of(Duration duration) {
+    if (duration.isNegative()) {
+      return 0;
+    }
+    return duration.toSeconds() < FOREVER / 1_000_000_000L ? duration.toNanos() : FOREVER;
+  }
+}

@@ -1,0 +1,139 @@
+package dev.weft.internal.jdk;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Field;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import jdk.internal.vm.ThreadContainer;
+import jdk.internal.vm.ThreadContainers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The JDK's virtual threads as Weft uses them: with an executor of our own, started in a container
+ * of our own. The one class that touches {@code java.lang.VirtualThread}.
+ */
+public final class VirtualThreads {
+  private static final MethodHandle NEW;
+  private static final MethodHandle START;
+  private static final MethodHandle EXECUTOR;
+
+  static {
+    RequiredFlags.check();
+    try {
+      Class<?> type = Class.forName("java.lang.VirtualThread");
+      MethodHandles.Lookup lookup = MethodHandles.privateLookupIn(type, MethodHandles.lookup());
+      NEW =
+          lookup
+              .findConstructor(
+                  type,
+                  MethodType.methodType(
+                      void.class, Executor.class, String.class, int.class, Runnable.class))
+              .asType(
+                  MethodType.methodType(
+                      Thread.class, Executor.class, String.class, int.class, Runnable.class));
+      START =
+          lookup.findVirtual(
+              Thread.class, "start", MethodType.methodType(void.class, ThreadContainer.class));
+      EXECUTOR =
+          lookup
+              .findGetter(type, "scheduler", Executor.class)
+              .asType(MethodType.methodType(Executor.class, Thread.class));
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(
+          "this JDK (" + Runtime.version() + ") has other virtual threads: use JDK 25", e);
+    }
+  }
+
+  private VirtualThreads() {}
+
+  /** Creates a virtual thread whose every slice is handed to the executor. */
+  public static Thread create(Executor executor, @Nullable String name, Runnable body) {
+    try {
+      return (Thread) NEW.invokeExact(executor, name, 0, body);
+    } catch (Throwable e) {
+      throw rethrow(e);
+    }
+  }
+
+  /** Starts a thread in the container; its executor gets the first slice. */
+  public static void start(Thread thread, Container container) {
+    try {
+      START.invokeExact(thread, (ThreadContainer) container);
+    } catch (Throwable e) {
+      throw rethrow(e);
+    }
+  }
+
+  /** Returns the executor of a virtual thread. */
+  public static Executor executorOf(Thread virtual) {
+    try {
+      return (Executor) EXECUTOR.invokeExact(virtual);
+    } catch (Throwable e) {
+      throw rethrow(e);
+    }
+  }
+
+  /**
+   * Returns the virtual thread whose slice this is: the JDK hands executors a method reference that
+   * captures it. Slow; asked once per guest.
+   */
+  public static Thread threadOf(Runnable slice) {
+    for (Field field : slice.getClass().getDeclaredFields()) {
+      if (Thread.class.isAssignableFrom(field.getType())) {
+        try {
+          field.setAccessible(true);
+          return (Thread) field.get(slice);
+        } catch (ReflectiveOperationException e) {
+          throw new IllegalStateException("cannot tell whose slice " + slice + " is", e);
+        }
+      }
+    }
+    throw new IllegalStateException(
+        "this JDK (" + Runtime.version() + ") runs virtual threads by " + slice + ": use JDK 25");
+  }
+
+  /**
+   * A group of threads: what the JDK's thread dumps show fibers under. The JDK's root container
+   * books each thread in a concurrent set; this one asks its owner when a dump is taken.
+   */
+  public static final class Container extends ThreadContainer {
+    private final String name;
+    private final Supplier<Stream<Thread>> threads;
+    private final Object key;
+
+    public Container(String name, Supplier<Stream<Thread>> threads) {
+      super(true);
+      this.name = name;
+      this.threads = threads;
+      this.key = ThreadContainers.registerContainer(this);
+    }
+
+    @Override
+    public String name() {
+      return name;
+    }
+
+    @Override
+    public Stream<Thread> threads() {
+      return threads.get();
+    }
+
+    /** Takes the container out of thread dumps. */
+    public void deregister() {
+      ThreadContainers.deregisterContainer(key);
+    }
+  }
+
+  private static RuntimeException rethrow(Throwable e) {
+    if (e instanceof RuntimeException unchecked) {
+      throw unchecked;
+    }
+    if (e instanceof Error error) {
+      throw error;
+    }
+    throw new IllegalStateException(e);
+  }
+}
