@@ -65,9 +65,10 @@ public final class Bench {
   private boolean measure(BenchOptions options, String commandLine)
       throws IOException, InterruptedException {
     List<String> jvmFlags = workspace.jvmFlags();
-    Environment environment = Environment.here(jvmFlags, commandLine.strip());
     List<Comparison> chosen = options.chosen(suite);
     int rounds = options.rounds();
+    Environment environment =
+        Environment.here(jvmFlags, commandLine.strip(), rounds, options.quick);
     int trials = rounds * chosen.stream().mapToInt(Comparison::trialsPerRound).sum();
     List<String> reports = new ArrayList<>();
     boolean allMet = true;
@@ -85,7 +86,7 @@ public final class Bench {
       }
     }
     out.println(environment.line());
-    out.println(rounds + " rounds" + (options.quick ? ", quick: rough numbers" : ""));
+    out.println(environment.method());
     reports.forEach(report -> out.print("\n" + report));
     return allMet;
   }

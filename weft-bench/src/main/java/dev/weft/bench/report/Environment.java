@@ -19,11 +19,14 @@ public record Environment(
     int cores,
     List<String> collectors,
     List<String> jvmFlags,
-    String commandLine) {
+    String commandLine,
+    int rounds,
+    boolean quick) {
   private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
 
   /** Looks around. */
-  public static Environment here(List<String> jvmFlags, String commandLine) {
+  public static Environment here(
+      List<String> jvmFlags, String commandLine, int rounds, boolean quick) {
     return new Environment(
         LocalDate.now(ZoneId.systemDefault()).toString(),
         System.getProperty("java.vendor.version", "") + " (" + Runtime.version() + ")",
@@ -32,13 +35,21 @@ public record Environment(
         Runtime.getRuntime().availableProcessors(),
         ManagementFactory.getGarbageCollectorMXBeans().stream().map(gc -> gc.getName()).toList(),
         jvmFlags,
-        commandLine);
+        commandLine,
+        rounds,
+        quick);
   }
 
   /** Returns one line for a picture: date, JDK, processor. */
   public String line() {
     return String.join(
         " · ", date, "JDK " + jdk, os, cpu, cores + (cores == 1 ? " core" : " cores"));
+  }
+
+  /** Returns one line about how it was measured. */
+  public String method() {
+    return "median of %d %s%s, each contestant in a fresh JVM a round"
+        .formatted(rounds, rounds == 1 ? "round" : "rounds", quick ? " (quick, so rough)" : "");
   }
 
   private static String processor() {

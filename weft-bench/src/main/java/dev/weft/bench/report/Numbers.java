@@ -8,7 +8,8 @@ final class Numbers {
 
   static String text(double number) {
     double size = Math.abs(number);
-    String format = size >= 99.95 ? "%,.0f" : size >= 9.995 ? "%.1f" : "%.2f";
+    String format =
+        size >= 99.95 ? "%,.0f" : size >= 9.995 ? "%.1f" : size >= 0.0995 ? "%.2f" : "%.3f";
     return String.format(Locale.ROOT, format, number);
   }
 

@@ -18,10 +18,10 @@ public final class SvgChart {
   private static final double STEP = 27;
 
   /** The room right of the bars, for what is said about them. */
-  private static final int REMARKS = 190;
+  private static final int REMARKS = 210;
 
   /** The room between the longest bar and the remarks, for its number. */
-  private static final int NUMBERS = 110;
+  private static final int NUMBERS = 100;
 
   /** A bar that is so many times longer than Weft's is cut off: Weft's would be a dot. */
   private static final double CUT = 5;
@@ -65,22 +65,25 @@ public final class SvgChart {
 
   private String draw(Environment environment) {
     Comparison comparison = summary.comparison();
-    svg.text(MARGIN, y + 14, "font-size:19px;font-weight:600", comparison.name());
+    svg.text(
+        MARGIN, y + 14, "font-size:19px;font-weight:600", "Weft benchmark: " + comparison.name());
     svg.text(MARGIN, y + 36, "font-size:14px", comparison.shows());
     svg.text(MARGIN, y + 55, "font-size:11px;fill:" + INK, environment.line());
     y += 72;
     for (Metric metric : comparison.metrics()) {
       panel(metric);
     }
-    return svg.render(WIDTH, y + 8, comparison.name() + ": " + comparison.shows());
+    String legend = "Bars: " + environment.method() + ". Whiskers: best and worst round.";
+    svg.text(MARGIN, y, "font-size:11px;fill:" + INK, legend);
+    return svg.render(WIDTH, y + 18, comparison.name() + ": " + comparison.shows());
   }
 
   private void panel(Metric metric) {
     List<Row> rows = summary.rows().stream().filter(row -> row.metric().equals(metric)).toList();
     scale = scaleOf(rows);
     svg.text(MARGIN, y + 12, BOLD, metric.name() + ", " + metric.describe());
-    svg.text(
-        WIDTH - MARGIN - REMARKS, y + 12, SMALL, summary.comparison().subject() + " ÷ peer, bar");
+    svg.text(WIDTH - MARGIN - REMARKS, y + 12, SMALL, "Weft ÷ it");
+    svg.text(WIDTH - MARGIN - REMARKS + 74, y + 12, SMALL, "bar (dashed)");
     y += 24;
     double top = y;
     double height = heightOf(rows);
@@ -144,10 +147,10 @@ public final class SvgChart {
     } else {
       svg.rect(left, y, x(value.median()) - left, BAR, isWeft(row) ? WEFT : PEER);
       double end = value.median() > scale ? cutEnd() : whiskers(value);
+      if (isWeft(row)) {
+        end = Math.max(end, limits(row.parameter(), rows));
+      }
       svg.text(end + 8, y + 15, BOLD, Numbers.text(value.median()));
-    }
-    if (isWeft(row)) {
-      rows.stream().filter(peer -> peer.parameter().equals(row.parameter())).forEach(this::limit);
     }
     remark(row);
   }
@@ -170,31 +173,37 @@ public final class SvgChart {
     return right;
   }
 
-  /** Draws on Weft's row how long its bar may be, or has to be, beside this peer's. */
-  private void limit(Row peer) {
-    Bar bar = peer.bar();
-    if (bar == null || bar.kind() == Bar.Kind.COMPLETES || peer.value() == null) {
-      return;
+  /** Draws on Weft's row how long its bar may be, or has to be; returns where the last line is. */
+  private double limits(String parameter, List<Row> rows) {
+    double last = left;
+    for (Row peer : rows) {
+      Bar bar = peer.bar();
+      if (bar == null
+          || bar.kind() == Bar.Kind.COMPLETES
+          || peer.value() == null
+          || !peer.parameter().equals(parameter)) {
+        continue;
+      }
+      double at = left + (right - left) * bar.limit() * peer.value().median() / scale;
+      if (at <= right + NUMBERS / 2.0) {
+        svg.line(at, y - 3, at, y + BAR + 3, LIMIT, "stroke-width='2' stroke-dasharray='4 2'");
+        last = Math.max(last, at);
+      }
     }
-    double number = bar.limit() * peer.value().median();
-    if (number <= scale * 1.15) {
-      double at = left + (right - left) * number / scale;
-      svg.line(at, y - 3, at, y + BAR + 3, LIMIT, "stroke-width='2' stroke-dasharray='4 2'");
-    }
+    return last;
   }
 
   private void remark(Row row) {
-    StringBuilder remark = new StringBuilder();
+    double at = WIDTH - MARGIN - REMARKS;
     if (row.ratio() != null) {
-      remark.append(Numbers.text(row.ratio().median())).append(" × ");
+      svg.text(at, y + 15, BOLD, Numbers.text(row.ratio().median()) + " ×");
     }
     if (row.bar() != null) {
       boolean met = row.verdict() == Verdict.MET;
-      remark.append(remark.isEmpty() ? "" : " bar ").append(row.bar().label());
-      remark.append(met ? " met" : " " + row.verdict());
+      String verdict = met ? "met" : String.valueOf(row.verdict());
+      svg.text(at + 74, y + 15, SMALL, row.bar().label());
+      svg.text(at + 150, y + 15, BOLD + ";fill:" + (met ? WEFT : LIMIT), verdict);
     }
-    boolean bad = row.bar() != null && row.verdict() != Verdict.MET;
-    svg.text(WIDTH - MARGIN - REMARKS, y + 15, bad ? "fill:" + LIMIT : SMALL, remark.toString());
   }
 
   private boolean isWeft(Row row) {

@@ -2,6 +2,7 @@ package dev.weft.bench.report;
 
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.model.Parameter;
 import dev.weft.bench.report.Summary.Row;
 import dev.weft.bench.report.Summary.Verdict;
 import java.util.ArrayList;
@@ -24,7 +25,6 @@ public final class TextTable {
   }
 
   private static List<List<String>> lines(Comparison comparison, List<Row> rows, Metric metric) {
-    String weft = comparison.subject();
     List<List<String>> lines = new ArrayList<>();
     lines.add(
         List.of(
@@ -32,13 +32,14 @@ public final class TextTable {
             "contestant",
             "median",
             "min–max",
-            weft + " ÷ it",
+            "Weft ÷ it",
             "bar",
             ""));
     String parameter = "";
     for (Row row : rows) {
       if (row.metric().equals(metric)) {
-        lines.add(line(row, row.parameter().equals(parameter) ? "" : row.parameter()));
+        boolean again = row.parameter().equals(parameter);
+        lines.add(line(row, again ? "" : Parameter.shown(row.parameter())));
         parameter = row.parameter();
       }
     }

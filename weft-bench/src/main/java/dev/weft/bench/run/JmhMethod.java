@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.NoBenchmarksException;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.format.OutputFormat;
@@ -41,9 +42,11 @@ public record JmhMethod(Class<?> owner, String method) implements Measurement {
       return readings.isEmpty()
           ? new Outcome.Failure("no result from JMH")
           : new Outcome.Readings(Map.of(Metric.TIME.name(), readings));
+    } catch (NoBenchmarksException e) {
+      return new Outcome.Failure("JMH knows no " + owner.getSimpleName() + "." + method);
     } catch (RunnerException e) {
       e.printStackTrace(trial.log());
-      return new Outcome.Failure(String.valueOf(e.getMessage()));
+      return new Outcome.Failure(String.valueOf(e.getMessage()).lines().findFirst().orElse("JMH"));
     }
   }
 

@@ -39,7 +39,7 @@ public class SwitchBenchmark {
     of.continuation.run();
   }
 
-  /** A suspended Weft coroutine. */
+  /** A Weft coroutine. */
   @State(Scope.Thread)
   @NullUnmarked // JMH fills it
   public static class OfWeft extends Stack {
@@ -49,6 +49,7 @@ public class SwitchBenchmark {
     @Setup
     public void create() {
       coroutine = Coroutine.of(this::descendForEver);
+      compile(coroutine::resume);
     }
 
     @Override
@@ -57,7 +58,7 @@ public class SwitchBenchmark {
     }
   }
 
-  /** A suspended continuation of the JDK. */
+  /** A continuation of the JDK. */
   @State(Scope.Thread)
   @NullUnmarked // JMH fills it
   public static class OfRaw extends Stack {
@@ -68,6 +69,7 @@ public class SwitchBenchmark {
     @Setup
     public void create() {
       continuation = new Continuation(SCOPE, this::descendForEver);
+      compile(continuation::run);
     }
 
     @Override
@@ -76,36 +78,49 @@ public class SwitchBenchmark {
     }
   }
 
-  /** What both contestants run; only one subclass is loaded in a JVM, so the call is direct. */
+  /**
+   * What both contestants run: call down so many frames, yield there, return from all of them. The
+   * JVM thaws only the frames that are returned to, so a body that stayed down would hide the
+   * depth.
+   */
   @State(Scope.Thread)
   public abstract static class Stack {
-    /**
-     * Yields between two returns to the bottom: so many that calls are not what is measured, and
-     * few enough that frames from before the compilation are soon gone.
-     */
-    private static final int YIELDS = 1_000;
+    private static final int RESUMES_TO_COMPILE = 200_000;
 
     /** The number of frames between the bottom of the body and the yield. */
     @Param("1")
     public int depth;
 
+    private int frames = 1;
+
     final void descendForEver() {
       while (true) {
-        descend(depth);
+        descend(frames);
       }
     }
 
+    /** One subclass is loaded in a JVM, so the call of {@code suspend} is a direct one. */
     @CompilerControl(CompilerControl.Mode.DONT_INLINE)
-    final void descend(int frames) {
-      if (frames > 1) {
-        descend(frames - 1);
-        return;
-      }
-      for (int i = 0; i < YIELDS; i++) {
+    final void descend(int left) {
+      if (left > 1) {
+        descend(left - 1);
+      } else {
         suspend();
       }
     }
 
     abstract void suspend();
+
+    /**
+     * Replaces the interpreted frame at the bottom by a compiled one, which takes so many turns of
+     * its loop: until then every switch is slow, at depth 100 for longer than a warm-up lasts.
+     */
+    final void compile(Runnable resume) {
+      frames = 1;
+      for (int i = 0; i < RESUMES_TO_COMPILE; i++) {
+        resume.run();
+      }
+      frames = depth;
+    }
   }
 }
