@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The repository's folders that a run uses: the flags in its root, and {@code target/bench}. */
 record Workspace(Path root) {
@@ -23,7 +24,11 @@ record Workspace(Path root) {
               + root
               + ": start in the repository's root, or set weft.root");
     }
-    return Files.readAllLines(file).stream().filter(line -> !line.isBlank()).toList();
+    return Files.readAllLines(file).stream()
+        .filter(line -> !line.startsWith("#"))
+        .flatMap(line -> Stream.of(line.strip().split("\\s+")))
+        .filter(flag -> !flag.isEmpty())
+        .toList();
   }
 
   /** Opens an empty log for the chatter of the measured JVMs. */

@@ -2,6 +2,7 @@ package dev.weft.bench.run;
 
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.Locale;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -40,7 +41,8 @@ public interface Progress extends AutoCloseable {
 
     @Override
     public void next(String what) {
-      bar.setExtraMessage(" " + what);
+      // padded, so that the bar keeps its length
+      bar.setExtraMessage(String.format(Locale.ROOT, " %-32s", what));
     }
 
     @Override
