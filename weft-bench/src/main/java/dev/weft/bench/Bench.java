@@ -1,0 +1,102 @@
+package dev.weft.bench;
+
+import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Run;
+import dev.weft.bench.model.Trial;
+import dev.weft.bench.report.Environment;
+import dev.weft.bench.report.JsonReport;
+import dev.weft.bench.report.Summary;
+import dev.weft.bench.report.SvgChart;
+import dev.weft.bench.report.TextTable;
+import dev.weft.bench.run.Paces;
+import dev.weft.bench.run.Progress;
+import dev.weft.bench.run.Rounds;
+import dev.weft.bench.suite.Suite;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@code ./weft bench}: runs comparisons and reports them. */
+public final class Bench {
+  private final List<Comparison> suite;
+  private final Workspace workspace;
+  private final PrintStream out;
+  private final PrintStream err;
+
+  Bench(List<Comparison> suite, Workspace workspace, PrintStream out, PrintStream err) {
+    this.suite = suite;
+    this.workspace = workspace;
+    this.out = out;
+    this.err = err;
+  }
+
+  /** Ends with status 0, 1 if {@code --check} found a missed bar, 2 for a wrong command line. */
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(new Bench(Suite.all(), Workspace.find(), System.out, System.err).run(args));
+  }
+
+  int run(String... args) throws InterruptedException {
+    try {
+      BenchOptions options = BenchOptions.parse(args, suite);
+      if (options.help) {
+        out.print(BenchOptions.usage());
+        return 0;
+      }
+      if (options.list) {
+        list();
+        return 0;
+      }
+      boolean allMet = measure(options, "./weft bench " + String.join(" ", args));
+      return options.check && !allMet ? 1 : 0;
+    } catch (BenchOptions.WrongUse | IOException e) {
+      err.println("weft bench: " + e.getMessage());
+      return 2;
+    }
+  }
+
+  private void list() {
+    int width = suite.stream().mapToInt(comparison -> comparison.name().length()).max().orElse(0);
+    for (Comparison comparison : suite) {
+      out.printf("%-" + width + "s  %s%n", comparison.name(), comparison.shows());
+    }
+  }
+
+  private boolean measure(BenchOptions options, String commandLine)
+      throws IOException, InterruptedException {
+    List<String> jvmFlags = workspace.jvmFlags();
+    List<Comparison> chosen = options.chosen(suite);
+    int rounds = options.rounds();
+    Environment environment =
+        Environment.here(jvmFlags, commandLine.strip(), rounds, options.quick);
+    int trials = rounds * chosen.stream().mapToInt(Comparison::trialsPerRound).sum();
+    List<String> reports = new ArrayList<>();
+    boolean allMet = true;
+    try (Progress progress = Progress.of(trials, err)) {
+      for (Comparison comparison : chosen) {
+        Trial.Pace pace =
+            options.quick ? Paces.quick(rounds * comparison.trialsPerRound()) : Paces.thorough();
+        List<Run> runs;
+        try (PrintStream log = workspace.log(comparison.name())) {
+          runs = new Rounds(rounds, jvmFlags, progress).run(comparison, pace, log);
+        }
+        Summary summary = Summary.of(comparison, runs);
+        allMet &= summary.allMet();
+        reports.add(report(summary, runs, environment));
+      }
+    }
+    out.println(environment.line());
+    out.println(environment.method());
+    reports.forEach(report -> out.print("\n" + report));
+    return allMet;
+  }
+
+  /** Writes picture and raw numbers at once, so that an interrupted run keeps what it has. */
+  private String report(Summary summary, List<Run> runs, Environment environment)
+      throws IOException {
+    String name = summary.comparison().name();
+    var picture = workspace.write(name, "svg", SvgChart.render(summary, environment));
+    var numbers = workspace.write(name, "json", JsonReport.render(summary, runs, environment));
+    return TextTable.render(summary) + "  " + picture + ", " + numbers + "\n";
+  }
+}

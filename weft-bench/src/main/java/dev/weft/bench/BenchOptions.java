@@ -1,0 +1,93 @@
+package dev.weft.bench;
+
+import dev.weft.bench.model.Comparison;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+
+/** The command line of {@code ./weft bench}. */
+@Command(
+    name = "weft bench",
+    description = "Measures Weft against its peers, side by side.",
+    sortOptions = false)
+final class BenchOptions {
+  private static final int ROUNDS = 5;
+  private static final int QUICK_ROUNDS = 3;
+  private static final int UNSET = Integer.MIN_VALUE;
+
+  @Parameters(paramLabel = "name", description = "What to run; all if there is none.")
+  private List<String> names = new ArrayList<>();
+
+  @Option(names = "--quick", description = "At most a minute each: rougher numbers.")
+  boolean quick;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Rounds to run (" + ROUNDS + ", quick: " + QUICK_ROUNDS + ").")
+  private int rounds = UNSET;
+
+  @Option(names = "--check", description = "Exit with status 1 if a bar is missed.")
+  boolean check;
+
+  @Option(names = "--list", description = "Say what there is to run.")
+  boolean list;
+
+  @Option(names = "--help", usageHelp = true, description = "Say this.")
+  boolean help;
+
+  /** A mistake on the command line, told in one line. */
+  static final class WrongUse extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    WrongUse(String message) {
+      super(message);
+    }
+  }
+
+  private BenchOptions() {}
+
+  static BenchOptions parse(String[] args, List<Comparison> suite) throws WrongUse {
+    BenchOptions options = new BenchOptions();
+    try {
+      new CommandLine(options).parseArgs(args);
+    } catch (ParameterException e) {
+      throw new WrongUse(
+          e.getMessage() + "; the options are --quick, --rounds N, --check, --list, --help");
+    }
+    if (options.rounds < 1 && options.rounds != UNSET) {
+      throw new WrongUse("--rounds must be at least 1, not " + options.rounds);
+    }
+    List<String> known = suite.stream().map(Comparison::name).toList();
+    List<String> unknown = options.names.stream().filter(name -> !known.contains(name)).toList();
+    if (!unknown.isEmpty()) {
+      throw new WrongUse(
+          "there is no benchmark "
+              + String.join(", ", unknown)
+              + "; there are "
+              + String.join(", ", known));
+    }
+    return options;
+  }
+
+  static String usage() {
+    return new CommandLine(new BenchOptions()).getUsageMessage();
+  }
+
+  int rounds() {
+    if (rounds != UNSET) {
+      return rounds;
+    }
+    return quick ? QUICK_ROUNDS : ROUNDS;
+  }
+
+  List<Comparison> chosen(List<Comparison> suite) {
+    return suite.stream()
+        .filter(comparison -> names.isEmpty() || names.contains(comparison.name()))
+        .toList();
+  }
+}

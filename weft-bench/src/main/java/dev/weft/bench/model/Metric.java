@@ -1,0 +1,20 @@
+package dev.weft.bench.model;
+
+/** A quantity that each contestant is measured by. */
+public record Metric(String name, String unit, Better better) {
+  /** Which way is good. */
+  public enum Better {
+    /** As for time and memory. */
+    LESS,
+    /** As for throughput. */
+    MORE
+  }
+
+  /** What every {@code JmhMethod} measures. */
+  public static final Metric TIME = new Metric("time", "ns", Better.LESS);
+
+  /** Describes the unit for a heading, such as {@code ns, less is better}. */
+  public String describe() {
+    return unit + ", " + (better == Better.LESS ? "less" : "more") + " is better";
+  }
+}

@@ -1,0 +1,17 @@
+package dev.weft.bench.model;
+
+import java.util.List;
+import java.util.Map;
+
+/** What one contestant gave in one fresh JVM: numbers, or the reason why there are none. */
+public sealed interface Outcome {
+  /** The readings per metric name, in the order they were taken; at least one each. */
+  record Readings(Map<String, List<Double>> byMetric) implements Outcome {
+    public Readings {
+      byMetric = Map.copyOf(byMetric);
+    }
+  }
+
+  /** It ended without numbers: out of memory, out of time, crashed. This is a result too. */
+  record Failure(String reason) implements Outcome {}
+}

@@ -1,0 +1,5 @@
+/** The words of a comparison: contestants, metrics, bars, outcomes. */
+@NullMarked
+package dev.weft.bench.model;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,34 @@
+package dev.weft.bench.report;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Contestant;
+import dev.weft.bench.model.Run;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Everything that was measured, for machines: environment, each reading, and the summary. */
+public final class JsonReport {
+  private static final Gson GSON =
+      new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create();
+
+  private JsonReport() {}
+
+  /** Renders a JSON document. */
+  public static String render(Summary summary, List<Run> runs, Environment environment) {
+    Comparison comparison = summary.comparison();
+    Map<String, Object> report = new LinkedHashMap<>();
+    report.put("name", comparison.name());
+    report.put("shows", comparison.shows());
+    report.put("environment", environment);
+    report.put("parameter", comparison.parameter());
+    report.put("metrics", comparison.metrics());
+    report.put("contestants", comparison.contestants().stream().map(Contestant::name).toList());
+    report.put("bars", comparison.bars());
+    report.put("summary", summary.rows());
+    report.put("runs", runs);
+    return GSON.toJson(report) + "\n";
+  }
+}

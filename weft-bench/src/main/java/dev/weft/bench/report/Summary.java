@@ -1,0 +1,135 @@
+package dev.weft.bench.report;
+
+import dev.weft.bench.model.Bar;
+import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Contestant;
+import dev.weft.bench.model.Metric;
+import dev.weft.bench.model.Outcome;
+import dev.weft.bench.model.Run;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the runs of a comparison say, a row for each metric, parameter value and contestant.
+ *
+ * <p>The ratio Weft ÷ peer is taken within each round, where both ran one after the other, and only
+ * then the median of the rounds: a slow minute of the machine cancels out.
+ */
+public record Summary(Comparison comparison, List<Row> rows) {
+  /** Whether a bar was kept. */
+  public enum Verdict {
+    /** It was. */
+    MET,
+    /** It was not. */
+    MISSED,
+    /** The peer gave no number to compare with. */
+    UNKNOWN
+  }
+
+  /**
+   * One contestant at one parameter value.
+   *
+   * @param value its numbers over the rounds; null if it never gave one
+   * @param failure why a round gave no number; null if all did
+   * @param ratio Weft ÷ this one, over the rounds; null on Weft's own row
+   */
+  public record Row(
+      Metric metric,
+      String parameter,
+      String contestant,
+      @Nullable Spread value,
+      @Nullable String failure,
+      @Nullable Spread ratio,
+      @Nullable Bar bar,
+      @Nullable Verdict verdict) {}
+
+  /** Summarizes all runs. */
+  public static Summary of(Comparison comparison, List<Run> runs) {
+    List<Row> rows = new ArrayList<>();
+    for (Metric metric : comparison.metrics()) {
+      for (String value : comparison.parameter().values()) {
+        List<Run> group = runs.stream().filter(run -> run.parameter().equals(value)).toList();
+        for (Contestant contestant : comparison.contestants()) {
+          rows.add(row(comparison, metric, value, contestant.name(), group));
+        }
+      }
+    }
+    return new Summary(comparison, rows);
+  }
+
+  /** Says whether every bar was kept. */
+  public boolean allMet() {
+    return rows.stream().allMatch(row -> row.bar() == null || row.verdict() == Verdict.MET);
+  }
+
+  private static Row row(
+      Comparison comparison, Metric metric, String parameter, String contestant, List<Run> group) {
+    Map<Integer, Double> weft = byRound(metric, comparison.subject(), group);
+    Map<Integer, Double> own = byRound(metric, contestant, group);
+    List<Double> ratios = new ArrayList<>();
+    own.forEach(
+        (round, value) -> {
+          if (weft.containsKey(round)) {
+            ratios.add(weft.get(round) / value);
+          }
+        });
+    boolean isWeft = contestant.equals(comparison.subject());
+    Spread ratio = isWeft || ratios.isEmpty() ? null : Spread.of(ratios);
+    boolean weftFailed = failure(comparison.subject(), group) != null;
+    Bar bar = bar(comparison, metric, contestant);
+    return new Row(
+        metric,
+        parameter,
+        contestant,
+        own.isEmpty() ? null : Spread.of(List.copyOf(own.values())),
+        failure(contestant, group),
+        ratio,
+        bar,
+        bar == null ? null : judge(bar, ratio, weftFailed));
+  }
+
+  private static Verdict judge(Bar bar, @Nullable Spread ratio, boolean weftFailed) {
+    if (weftFailed) {
+      return Verdict.MISSED;
+    }
+    if (bar.kind() == Bar.Kind.COMPLETES) {
+      return Verdict.MET;
+    }
+    if (ratio == null) {
+      return Verdict.UNKNOWN;
+    }
+    return bar.allows(ratio.median()) ? Verdict.MET : Verdict.MISSED;
+  }
+
+  private static @Nullable Bar bar(Comparison comparison, Metric metric, String peer) {
+    return comparison.bars().stream()
+        .filter(bar -> bar.metric().equals(metric) && bar.peer().equals(peer))
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static @Nullable String failure(String contestant, List<Run> group) {
+    return group.stream()
+        .filter(run -> run.contestant().equals(contestant))
+        .map(run -> run.outcome() instanceof Outcome.Failure failed ? failed.reason() : null)
+        .filter(reason -> reason != null)
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** The median reading of each round that gave one. */
+  private static Map<Integer, Double> byRound(Metric metric, String contestant, List<Run> group) {
+    Map<Integer, Double> values = new LinkedHashMap<>();
+    for (Run run : group) {
+      if (run.contestant().equals(contestant)
+          && run.outcome() instanceof Outcome.Readings readings
+          && readings.byMetric().containsKey(metric.name())) {
+        values.put(run.round(), Spread.of(readings.byMetric().get(metric.name())).median());
+      }
+    }
+    return values;
+  }
+}

@@ -1,0 +1,5 @@
+/** Turns what was measured into a table, a picture and a JSON file. */
+@NullMarked
+package dev.weft.bench.report;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,19 @@
+package dev.weft.bench.run;
+
+import java.util.Map;
+
+/**
+ * A measurement that JMH has no word for: memory, CPU time, latency percentiles. It has a JVM of
+ * its own, in which it may do what it likes, also start server processes. A class that implements
+ * this is public and has a public constructor without parameters.
+ */
+@FunctionalInterface
+public interface Probe {
+  /**
+   * Measures and returns a number for each metric name of the comparison.
+   *
+   * @param parameter the value of the comparison's parameter
+   * @param quick whether rougher numbers will do
+   */
+  Map<String, Double> measure(String parameter, boolean quick) throws Exception;
+}

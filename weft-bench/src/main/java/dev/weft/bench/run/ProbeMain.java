@@ -1,0 +1,21 @@
+package dev.weft.bench.run;
+
+import java.util.Map;
+
+/** The main class of the JVM that a {@link ForkedProbe} starts. */
+final class ProbeMain {
+  /** Starts each line that carries a number: {@code @reading metric=value}. */
+  static final String READING = "@reading ";
+
+  private ProbeMain() {}
+
+  /** Takes the probe's class name, the parameter's value, and whether to be quick. */
+  public static void main(String[] args) throws Exception {
+    Probe probe =
+        Class.forName(args[0]).asSubclass(Probe.class).getDeclaredConstructor().newInstance();
+    Map<String, Double> numbers = probe.measure(args[1], Boolean.parseBoolean(args[2]));
+    numbers.forEach((metric, value) -> System.out.println(READING + metric + "=" + value));
+    // what the probe left running does not matter any more
+    System.exit(0);
+  }
+}

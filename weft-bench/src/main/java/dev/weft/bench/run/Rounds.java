@@ -1,0 +1,54 @@
+package dev.weft.bench.run;
+
+import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Contestant;
+import dev.weft.bench.model.Outcome;
+import dev.weft.bench.model.Run;
+import dev.weft.bench.model.Trial;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Runs every contestant once a round, each in a fresh JVM, one right after the other: what slows
+ * the machine down for a while slows all of them. Each round starts with another contestant, so
+ * that none always has the better place.
+ */
+public final class Rounds {
+  private final int rounds;
+  private final List<String> jvmFlags;
+  private final Progress progress;
+
+  /** Prepares to run this many rounds in JVMs with these flags. */
+  public Rounds(int rounds, List<String> jvmFlags, Progress progress) {
+    this.rounds = rounds;
+    this.jvmFlags = List.copyOf(jvmFlags);
+    this.progress = progress;
+  }
+
+  /** Runs all rounds of a comparison at a pace. */
+  public List<Run> run(Comparison comparison, Trial.Pace pace, PrintStream log)
+      throws InterruptedException {
+    List<Run> runs = new ArrayList<>();
+    for (int round = 1; round <= rounds; round++) {
+      for (String value : comparison.parameter().values()) {
+        Trial trial = new Trial(comparison.parameter(), value, pace, jvmFlags, log);
+        for (Contestant contestant : inOrderOf(round, comparison.contestants())) {
+          progress.next(comparison.name() + ", " + contestant.name());
+          log.printf("%n## round %d, %s, %s%n", round, contestant.name(), value);
+          Outcome outcome = contestant.measurement().measure(trial);
+          runs.add(new Run(round, value, contestant.name(), outcome));
+          progress.done();
+        }
+      }
+    }
+    return runs;
+  }
+
+  static <T> List<T> inOrderOf(int round, List<T> contestants) {
+    List<T> order = new ArrayList<>(contestants);
+    Collections.rotate(order, 1 - round);
+    return order;
+  }
+}

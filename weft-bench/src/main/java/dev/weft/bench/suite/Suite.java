@@ -1,0 +1,18 @@
+package dev.weft.bench.suite;
+
+import dev.weft.bench.model.Comparison;
+import java.util.List;
+
+/** All comparisons. A new one is a class beside this one and a line here. */
+public final class Suite {
+  private Suite() {}
+
+  /** Returns them in the order in which they run. */
+  public static List<Comparison> all() {
+    return List.of(
+        SwitchBenchmark.comparison(),
+        CreateBenchmark.comparison(),
+        GeneratorBenchmark.comparison(),
+        ParkedMemoryBenchmark.comparison());
+  }
+}

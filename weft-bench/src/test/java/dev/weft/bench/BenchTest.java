@@ -1,0 +1,136 @@
+package dev.weft.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.bench.model.Bar;
+import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Metric;
+import dev.weft.bench.model.Outcome;
+import dev.weft.bench.run.JmhMethod;
+import dev.weft.bench.suite.CreateBenchmark;
+import dev.weft.bench.suite.Suite;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class BenchTest {
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private @TempDir Path root;
+
+  @BeforeEach
+  void copyFlags() throws IOException {
+    Files.copy(Path.of(System.getProperty("weft.root"), "weft.args"), root.resolve("weft.args"));
+  }
+
+  @Test
+  void anUnknownNameIsToldInOneLineWithTheKnownOnes() throws InterruptedException {
+    assertThat(bench(Suite.all(), "swich", "create")).isEqualTo(2);
+    assertThat(err())
+        .isEqualTo(
+            "weft bench: there is no benchmark swich;"
+                + " there are switch, create, generator, parked-memory\n");
+  }
+
+  @Test
+  void aWrongOptionIsToldInOneLineWithTheRightOnes() throws InterruptedException {
+    assertThat(bench(Suite.all(), "--fast")).isEqualTo(2);
+    assertThat(bench(Suite.all(), "--rounds", "many")).isEqualTo(2);
+    assertThat(bench(Suite.all(), "--rounds", "0")).isEqualTo(2);
+    assertThat(err().lines())
+        .containsExactly(
+            "weft bench: Unknown option: '--fast';"
+                + " the options are --quick, --rounds N, --check, --list, --help",
+            "weft bench: Invalid value for option '--rounds': 'many' is not an int;"
+                + " the options are --quick, --rounds N, --check, --list, --help",
+            "weft bench: --rounds must be at least 1, not 0");
+  }
+
+  @Test
+  void missingFlagsAreToldInOneLine() throws Exception {
+    Files.delete(root.resolve("weft.args"));
+
+    assertThat(bench(Suite.all(), "create")).isEqualTo(2);
+    assertThat(err()).startsWith("weft bench: there is no weft.args in ").hasLineCount(1);
+  }
+
+  @Test
+  void listNamesEachWithASentence() throws InterruptedException {
+    assertThat(bench(Suite.all(), "--list")).isZero();
+    assertThat(out().lines()).hasSameSizeAs(Suite.all()).allMatch(line -> line.endsWith("."));
+  }
+
+  @Test
+  void namesAreUnique() {
+    List<String> names = Suite.all().stream().map(Comparison::name).toList();
+    assertThat(new HashSet<>(names)).hasSameSizeAs(names);
+  }
+
+  @Test
+  void aMissedBarMattersToCheckOnly() throws InterruptedException {
+    List<Comparison> slow =
+        List.of(
+            Comparison.named("slow", "Is twice as slow.")
+                .contestant("Weft", trial -> time(2))
+                .contestant("peer", trial -> time(1))
+                .bar(Bar.atMost(Metric.TIME, 1.9, "peer"))
+                .build());
+
+    assertThat(bench(slow, "--rounds", "1")).isZero();
+    assertThat(bench(slow, "--rounds", "1", "--check")).isEqualTo(1);
+    assertThat(out()).contains("≤ 1.90 ×  MISSED");
+  }
+
+  @Test
+  void endToEnd() throws InterruptedException {
+    List<Comparison> suite =
+        List.of(
+            Comparison.named("life", "Lives.")
+                .contestant("Weft", new JmhMethod(CreateBenchmark.class, "weft"))
+                .contestant("none", new JmhMethod(CreateBenchmark.class, "missing"))
+                .build());
+
+    assertThat(bench(suite, "life", "--quick", "--rounds", "1")).isZero();
+
+    assertThat(out())
+        .containsPattern("Weft +[0-9.,]+ ")
+        .contains("JMH knows no CreateBenchmark.missing");
+    assertThat(root.resolve("target/bench/life.log")).content().contains("# Fork: 1 of 1");
+    assertThat(root.resolve("target/bench/life.svg")).content().contains("</svg>");
+    assertThat(root.resolve("target/bench/life.json"))
+        .content()
+        .contains("\"commandLine\": \"./weft bench life --quick --rounds 1\"");
+  }
+
+  private static Outcome time(double nanoseconds) {
+    return new Outcome.Readings(Map.of(Metric.TIME.name(), List.of(nanoseconds)));
+  }
+
+  private int bench(List<Comparison> suite, String... args) throws InterruptedException {
+    return new Bench(suite, new Workspace(root), print(out), print(err)).run(args);
+  }
+
+  private static PrintStream print(ByteArrayOutputStream to) {
+    return new PrintStream(to, true, StandardCharsets.UTF_8);
+  }
+
+  private String out() {
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  private String err() {
+    return err.toString(StandardCharsets.UTF_8);
+  }
+}
