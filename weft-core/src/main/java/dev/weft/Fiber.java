@@ -95,6 +95,8 @@ public final class Fiber<T> {
   private static final VarHandle OUTCOME;
   private static final VarHandle WAITERS;
   private static final VarHandle GUESTS;
+  private static final VarHandle QUEUED;
+  private static final VarHandle PERMIT;
   private static final VarHandle EXPIRED_DEADLINES;
 
   static {
@@ -103,6 +105,8 @@ public final class Fiber<T> {
       OUTCOME = lookup.findVarHandle(Fiber.class, "outcome", Object.class);
       WAITERS = lookup.findVarHandle(Fiber.class, "waiters", Waiters.class);
       EXPIRED_DEADLINES = lookup.findVarHandle(Fiber.class, "expiredDeadlines", int.class);
+      QUEUED = lookup.findVarHandle(Fiber.class, "queued", boolean.class);
+      PERMIT = lookup.findVarHandle(Fiber.class, "permit", boolean.class);
       GUESTS = lookup.findVarHandle(Strand.class, "guests", Map.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
@@ -132,17 +136,19 @@ public final class Fiber<T> {
   // where it belongs; changed by switchTo, on itself
   private volatile Scheduler scheduler;
 
-  // where it is queued when it becomes ready, unless its policy says otherwise
-  volatile Worker home;
+  // where it is queued when it becomes ready, unless its policy says otherwise. Like worker a plain
+  // field: a stale answer sends it to a worker that will do as well
+  Worker home;
 
   // where it runs, or ran last
-  volatile Worker worker;
+  Worker worker;
 
   // the only thread it may run on, or -1
   private volatile int boundThread;
 
-  // true while it is in a ready queue or an inbox
-  volatile boolean queued;
+  // true while it is in a ready queue or an inbox; opaque, for status()
+  @SuppressWarnings("unused")
+  private boolean queued;
 
   // for dumps: when it last stopped running, as far as its worker knew the time
   long waitingSince;
@@ -155,7 +161,7 @@ public final class Fiber<T> {
   private volatile int expiredDeadlines;
 
   // its place in the list of its scheduler's fibers; under the duty lock of registeredAt
-  volatile @Nullable Worker registeredAt;
+  @Nullable Worker registeredAt;
   @Nullable Fiber<?> prevRegistered;
   @Nullable Fiber<?> nextRegistered;
 
@@ -211,7 +217,7 @@ public final class Fiber<T> {
     if (worker.running() == this) {
       return Status.RUNNING;
     }
-    return queued ? Status.READY : Status.WAITING;
+    return (boolean) QUEUED.getOpaque(this) ? Status.READY : Status.WAITING;
   }
 
   /** Returns the scheduler it runs on. */
@@ -322,7 +328,7 @@ public final class Fiber<T> {
       LockSupport.park(SUSPENDED);
       interrupted |= Thread.interrupted();
     }
-    self.permit = false;
+    PERMIT.setRelease(self, false);
     if (interrupted) {
       self.thread.interrupt();
     }
@@ -459,7 +465,7 @@ public final class Fiber<T> {
 
   /** Queues this fiber where it belongs. Called on any thread, often inside JDK code. */
   private void becomeReady() {
-    queued = true;
+    QUEUED.setOpaque(this, true);
     Worker here = currentWorker();
     Worker target = scheduler.workerFor(this, here);
     if (target == here) {
@@ -480,6 +486,7 @@ public final class Fiber<T> {
   }
 
   void runSlice() {
+    QUEUED.setOpaque(this, false);
     try {
       slice.run();
     } catch (Throwable e) {
@@ -551,6 +558,10 @@ public final class Fiber<T> {
   boolean isDone() {
     Object seen = outcome;
     return seen != null && seen != CANCELLING;
+  }
+
+  boolean isNew() {
+    return registeredAt == null;
   }
 
   boolean isGuest() {

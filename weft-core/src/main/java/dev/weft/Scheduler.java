@@ -304,12 +304,15 @@ public final class Scheduler implements Executor, AutoCloseable {
     afterStopped();
   }
 
-  /** Called by each worker that has nothing to do, before it sleeps. */
   void enterIdle() {
-    int asleep = idle.incrementAndGet();
+    idle.incrementAndGet();
+  }
+
+  /** Called by a worker that has nothing to do, before it sleeps: is there anything left at all? */
+  void noteIdle() {
     if (state == STOPPING) {
       stopIfDrained();
-      if (config.failOnDeadlock && asleep == serving() && state == STOPPING) {
+      if (config.failOnDeadlock && idle.get() == serving() && state == STOPPING) {
         String report = DeadlockReport.of(this);
         if (report != null) {
           deadlock = report;
@@ -489,9 +492,39 @@ public final class Scheduler implements Executor, AutoCloseable {
     return workers[idleCaller ? 1 : i];
   }
 
-  /** Where a fiber goes that has become ready. */
+  /**
+   * Where a fiber goes that has become ready: to its home. But if that sleeps, and the one who
+   * wakes the fiber has nothing else to run, it stays with him: two that talk to each other end up
+   * on one thread instead of waking each other's. Should it have to wait there, the watchdog sees
+   * to it that the sleeper takes it back.
+   */
   Worker workerFor(Fiber<?> fiber, @Nullable Worker here) {
-    return steals && here != null && here.scheduler == this && !fiber.isBound() ? here : fiber.home;
+    Worker home = fiber.home;
+    if (here == null || here == home || here.scheduler != this || fiber.isBound()) {
+      return home;
+    }
+    if (steals || (!fiber.isNew() && home.isAsleep() && !here.hasReady())) {
+      fiber.home = here;
+      return here;
+    }
+    return home;
+  }
+
+  boolean hasReady() {
+    for (Worker worker : workers) {
+      if (worker.hasReady()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  boolean hasSleeper() {
+    return idle.get() > 0;
+  }
+
+  void reportBroken(Worker worker, Throwable e) {
+    LOG.log(Level.ERROR, "thread " + worker.index + " of " + this + " goes on after a failure", e);
   }
 
   void wakeIdle() {

@@ -96,7 +96,8 @@ final class Watchdog {
       if (scheduler.anyStuck != stuck) {
         scheduler.anyStuck = stuck;
       }
-      if (stuck) {
+      boolean crowded = isCrowded();
+      if (stuck || crowded) {
         scheduler.wakeIdle();
       }
       scheduler.unobserved.reportOld();
@@ -119,6 +120,17 @@ final class Watchdog {
         report(worker, fiber, held[i]);
       }
       return worker.stuck;
+    }
+
+    /** Marks workers on which fibers have waited since the last look although others sleep. */
+    private boolean isCrowded() {
+      boolean any = false;
+      boolean sleeper = scheduler.hasSleeper();
+      for (Worker worker : scheduler.workers) {
+        worker.crowded = sleeper && !worker.isAsleep() && worker.hasReady();
+        any |= worker.crowded;
+      }
+      return any;
     }
 
     private void report(Worker worker, Fiber<?> fiber, long nanos) {

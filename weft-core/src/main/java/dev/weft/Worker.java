@@ -31,7 +31,9 @@ import org.jspecify.annotations.Nullable;
  *       for one that is stuck, and anyone may look.
  *   <li>Slices run on one thread at a time: the one inside {@link #run}.
  *   <li>No wake-up is lost: a producer puts into the inbox (or adds a timer), then looks at asleep;
- *       the worker sets asleep, then looks at the inbox and the timers, then sleeps.
+ *       the worker sets asleep, then looks at the inbox and the timers, then sleeps. Likewise for
+ *       what it could steal: idle workers are counted before they look, and who adds looks at the
+ *       count after.
  *   <li>A fiber is in at most one ready queue or inbox: its virtual thread hands out its next slice
  *       only after the former one has ended.
  * </ul>
@@ -118,6 +120,9 @@ final class Worker {
   // set by the watchdog while a slice takes too long: others do this worker's duties
   volatile boolean stuck;
 
+  // set by the watchdog while fibers wait here and other workers sleep: those may steal
+  volatile boolean crowded;
+
   // timers taken from a queue and not called yet; this worker's thread only
   private final ArrayList<TimerNode> due = new ArrayList<>();
   private final Consumer<TimerNode> takeDue = due::add;
@@ -140,12 +145,16 @@ final class Worker {
     thread = Thread.currentThread();
     try {
       while (!scheduler.hasStopped()) {
-        doDuties(this);
-        if (scheduler.anyStuck) {
-          standIn();
-        }
-        if (!runBatch() && !steal()) {
-          sleep();
+        try {
+          doDuties(this);
+          if (scheduler.anyStuck) {
+            standIn();
+          }
+          if (!runBatch() && !steal()) {
+            sleep();
+          }
+        } catch (Throwable e) { // no memory, or a policy of the user's that fails
+          scheduler.reportBroken(this, e);
         }
       }
     } finally {
@@ -193,7 +202,6 @@ final class Worker {
 
   private void runSlice(Fiber<?> fiber) {
     fiber.worker = this;
-    fiber.queued = false;
     RUNNING.setOpaque(this, fiber);
     SLICES.setOpaque(this, slices + 1);
     if (timed) {
@@ -227,7 +235,7 @@ final class Worker {
     Worker[] workers = scheduler.workers;
     for (int i = 1; i < workers.length; i++) {
       Worker victim = workers[(index + i) % workers.length];
-      if ((steals || victim.thread == null || victim.stuck) && takeFrom(victim)) {
+      if ((steals || victim.thread == null || victim.stuck || victim.crowded) && takeFrom(victim)) {
         return true;
       }
     }
@@ -243,7 +251,7 @@ final class Worker {
     try {
       stolen += taken.size();
       for (Fiber<?> fiber : taken) {
-        fiber.worker = this;
+        fiber.home = this;
         ready.add(fiber, now);
       }
     } finally {
@@ -292,9 +300,10 @@ final class Worker {
 
   private void sleep() {
     asleep = true;
-    if (inbox.isEmpty() && setWakeTime()) {
-      scheduler.enterIdle();
-      try {
+    scheduler.enterIdle();
+    try {
+      if (inbox.isEmpty() && setWakeTime() && !(steals && scheduler.hasReady())) {
+        scheduler.noteIdle();
         long nanos = wakeTime == NEVER ? NEVER : wakeTime - scheduler.clock.nanoTime();
         if (scheduler.anyStuck) {
           nanos = Math.min(nanos, STAND_IN_NANOS);
@@ -303,11 +312,11 @@ final class Worker {
           sleeps++;
           poller.await(nanos);
         }
-      } finally {
-        scheduler.exitIdle();
       }
+    } finally {
+      asleep = false;
+      scheduler.exitIdle();
     }
-    asleep = false;
   }
 
   /** Says until when this worker sleeps; returns false if it has a fiber to run after all. */
@@ -398,6 +407,15 @@ final class Worker {
 
   @Nullable Fiber<?> running() {
     return (Fiber<?>) RUNNING.getOpaque(this);
+  }
+
+  boolean hasReady() {
+    lock();
+    try {
+      return ready.size() > 0;
+    } finally {
+      unlock();
+    }
   }
 
   boolean isAsleep() {
