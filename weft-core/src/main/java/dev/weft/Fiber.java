@@ -96,6 +96,7 @@ public final class Fiber<T> {
   private static final VarHandle WAITERS;
   private static final VarHandle GUESTS;
   private static final VarHandle QUEUED;
+  private static final VarHandle RETIRED;
   private static final VarHandle PERMIT;
   private static final VarHandle EXPIRED_DEADLINES;
 
@@ -105,6 +106,7 @@ public final class Fiber<T> {
       OUTCOME = lookup.findVarHandle(Fiber.class, "outcome", Object.class);
       WAITERS = lookup.findVarHandle(Fiber.class, "waiters", Waiters.class);
       EXPIRED_DEADLINES = lookup.findVarHandle(Fiber.class, "expiredDeadlines", int.class);
+      RETIRED = lookup.findVarHandle(Fiber.class, "retired", boolean.class);
       QUEUED = lookup.findVarHandle(Fiber.class, "queued", boolean.class);
       PERMIT = lookup.findVarHandle(Fiber.class, "permit", boolean.class);
       GUESTS = lookup.findVarHandle(Strand.class, "guests", Map.class);
@@ -149,6 +151,10 @@ public final class Fiber<T> {
   // true while it is in a ready queue or an inbox; opaque, for status()
   @SuppressWarnings("unused")
   private boolean queued;
+
+  // true once a worker has seen its end
+  @SuppressWarnings("unused")
+  private boolean retired;
 
   // for dumps: when it last stopped running, as far as its worker knew the time
   long waitingSince;
@@ -546,13 +552,20 @@ public final class Fiber<T> {
     }
   }
 
-  /** Returns whether the slice that has just run was the last; asked by the worker that ran it. */
+  /**
+   * Returns true once, after its last slice; asked by each worker after each slice. By then another
+   * worker may have run the next slice, or the last: whoever sees the end first retires the fiber.
+   */
   boolean isOver() {
-    if (guest && !isDone() && thread.getState() == Thread.State.TERMINATED) {
+    boolean over = guest ? thread.getState() == Thread.State.TERMINATED : isDone();
+    if (!over || !RETIRED.compareAndSet(this, false, true)) {
+      return false;
+    }
+    if (guest) {
       ((Strand) VirtualThreads.executorOf(thread)).forget(this);
       end(NULL_RESULT);
     }
-    return isDone();
+    return true;
   }
 
   boolean isDone() {

@@ -8,6 +8,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +48,9 @@ final class Worker {
 
   /** How long an idle worker sleeps at most while it stands in for a stuck one. */
   private static final long STAND_IN_NANOS = 1_000_000;
+
+  /** How long to wait after a failure in the loop itself: it may fail again at once. */
+  private static final long BROKEN_NANOS = 10_000_000;
 
   private static final long NEVER = Long.MAX_VALUE;
   private static final VarHandle DUTY;
@@ -155,6 +159,7 @@ final class Worker {
           }
         } catch (Throwable e) { // no memory, or a policy of the user's that fails
           scheduler.reportBroken(this, e);
+          LockSupport.parkNanos(BROKEN_NANOS);
         }
       }
     } finally {
@@ -174,8 +179,18 @@ final class Worker {
       worker.unlock();
     }
     if (!due.isEmpty()) {
-      due.forEach(TimerNode::onExpired);
+      for (TimerNode timer : due) {
+        fire(timer);
+      }
       due.clear();
+    }
+  }
+
+  private void fire(TimerNode timer) {
+    try {
+      timer.onExpired();
+    } catch (Throwable e) { // the others must not suffer
+      scheduler.reportBroken(this, e);
     }
   }
 
@@ -223,10 +238,9 @@ final class Worker {
       }
     }
     RUNNING.setOpaque(this, null);
+    fiber.waitingSince = now;
     if (fiber.isOver()) {
       retire(fiber);
-    } else {
-      fiber.waitingSince = now;
     }
   }
 
