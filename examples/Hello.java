@@ -1,14 +1,12 @@
 import dev.weft.*;
 
 void main() {
-  Coroutine hello =
-      Coroutine.of(
-          () -> {
-            IO.println("Hello");
-            Coroutine.yield();
-            IO.println("again");
-          });
-  hello.resume();
-  IO.println("… and");
-  hello.resume();
+  var greeting = Coroutine.of(() -> {
+    IO.println("Hello,");
+    Coroutine.yield(); // back to main, until it resumes us again
+    IO.println("Weft!");
+  });
+  greeting.resume();
+  IO.println("(and, when main is ready)");
+  greeting.resume();
 }

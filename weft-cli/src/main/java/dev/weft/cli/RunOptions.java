@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 record RunOptions(List<Path> classPath, String target, List<String> arguments) {
   private static final String USAGE =
-      "usage: ./weft run [-cp PATH] Program.java|app.jar|Main [args…]";
+      "usage: ./weft run [-cp PATH] Program.java|app.jar|Main [args...]";
 
   /** Reads options up to the program; the rest is the program's own. */
   static RunOptions parse(String[] args) {

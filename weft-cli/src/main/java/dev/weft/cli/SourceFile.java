@@ -9,7 +9,6 @@ import com.sun.source.util.TaskListener;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -59,7 +58,7 @@ final class SourceFile {
         classPath.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
     List<String> options =
         List.of("-d", classes.toString(), "-cp", path, "-g", "-proc:none", "-implicit:none");
-    PrintWriter stderr = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+    PrintWriter stderr = new PrintWriter(System.err, true, System.err.charset());
     FirstClass first = new FirstClass();
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
