@@ -22,21 +22,21 @@ final class CompiledPrograms {
     void compileInto(Path folder) throws IOException;
   }
 
-  /** Where the folders are kept between runs, set by {@code ./weft}. */
-  private static final @Nullable String KEPT = System.getProperty("weft.programs");
+  /** Weft's own folder, set by {@code ./weft}; without it nothing is kept. */
+  private static final @Nullable String ROOT = System.getProperty("weft.root");
 
   private CompiledPrograms() {}
 
   /** Returns the folder with what the compiler makes of the source, now or in an earlier run. */
   static Path get(Path source, List<Path> classPath, Compiler compiler) throws IOException {
-    if (KEPT == null || classPath.stream().anyMatch(Files::isDirectory)) {
+    if (ROOT == null || classPath.stream().anyMatch(Files::isDirectory)) {
       // the classes in a folder may change at any time: what depends on them is not kept
       Path folder = Files.createTempDirectory("weft-");
       Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder), "weft-delete-classes"));
       compiler.compileInto(folder);
       return folder;
     }
-    Path kept = Path.of(KEPT, hash(source, classPath));
+    Path kept = Path.of(ROOT, "target/launch/programs", hash(source, classPath));
     if (!Files.isDirectory(kept)) {
       Files.createDirectories(kept.getParent());
       Path folder = Files.createTempDirectory(kept.getParent(), "new-");
