@@ -8,8 +8,6 @@ import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.VirtualThreads;
 import dev.weft.internal.poller.ParkingPoller;
 import dev.weft.time.Timers;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -57,7 +55,6 @@ public final class Scheduler implements Executor, AutoCloseable {
   /** How long stop(limit) waits, after it has cancelled, for the cancelled ones to end. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
-  private static final Logger LOG = System.getLogger("dev.weft");
   private static final VarHandle STATE;
 
   static {
@@ -66,7 +63,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
-    JdkPollers.startOnPlainThread();
+    JdkPollers.begin();
   }
 
   final Clock clock = Clock.SYSTEM;
@@ -256,7 +253,7 @@ public final class Scheduler implements Executor, AutoCloseable {
         reached.set(true);
         cancelRest("it had not ended within " + limit);
         if (!stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
-          LOG.log(Level.WARNING, "scheduler {0} gave up on {1}", config.name, names(fibers()));
+          Log.warn(this + " stopped without the end of " + names(fibers()));
           giveUp();
         }
       }
@@ -270,13 +267,9 @@ public final class Scheduler implements Executor, AutoCloseable {
     timersAbandoned = true;
     wakeAll();
     if (!rest.isEmpty() || pendingTimers.oneShots() > 0) {
-      LOG.log(
-          Level.WARNING,
-          "{0} cancelled what was left of it, for {1}: fibers [{2}] and {3} timers",
-          this,
-          why,
-          names(rest.stream()),
-          pendingTimers.oneShots());
+      Log.warn(
+          "%s cancelled what was left of it, for %s: fibers [%s] and %d timers"
+              .formatted(this, why, names(rest.stream()), pendingTimers.oneShots()));
     }
   }
 
@@ -524,7 +517,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   void reportBroken(Worker worker, Throwable e) {
-    LOG.log(Level.ERROR, "thread " + worker.index + " of " + this + " goes on after a failure", e);
+    Log.error("thread " + worker.index + " of " + this + " goes on after a failure", e);
   }
 
   void wakeIdle() {

@@ -1,5 +1,6 @@
 package dev.weft;
 
+import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.Pinning;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.timer.TimerNode;
@@ -146,6 +147,7 @@ final class Worker {
 
   /** Serves until the scheduler has stopped. */
   void run() {
+    JdkPollers.await();
     thread = Thread.currentThread();
     try {
       while (!scheduler.hasStopped()) {
