@@ -144,6 +144,10 @@ public final class Fiber<T> {
   // true while it is in a ready queue or an inbox
   volatile boolean queued;
 
+  // true once the virtual thread has nothing left to run: its end may itself wait, in callbacks of
+  // toFuture(), so being done is not yet being over. Read by the thread that ran the last slice
+  private boolean over;
+
   // for dumps: when it last stopped running, as far as its worker knew the time
   long waitingSince;
 
@@ -392,6 +396,7 @@ public final class Fiber<T> {
     @Override
     public void run() {
       fiber.runBody();
+      fiber.over = true;
     }
 
     /**
@@ -525,32 +530,42 @@ public final class Fiber<T> {
     wakeOldestFirst(waiting);
   }
 
+  /** Wakes those who wait, then runs the callbacks, which may take their time. */
   private static void wakeOldestFirst(@Nullable Waiters newestFirst) {
-    Waiters oldestFirst = null;
+    Waiters callbacks = null;
+    Waiters threads = null;
     for (Waiters w = newestFirst; w != null; w = w.next) {
-      oldestFirst = new Waiters(w.waiter, oldestFirst);
-    }
-    for (Waiters w = oldestFirst; w != null; w = w.next) {
-      if (w.waiter instanceof Thread waiter) {
-        LockSupport.unpark(waiter);
+      if (w.waiter instanceof Thread) {
+        threads = new Waiters(w.waiter, threads);
       } else {
-        ((Runnable) w.waiter).run();
+        callbacks = new Waiters(w.waiter, callbacks);
       }
+    }
+    for (Waiters w = threads; w != null; w = w.next) {
+      LockSupport.unpark((Thread) w.waiter);
+    }
+    for (Waiters w = callbacks; w != null; w = w.next) {
+      ((Runnable) w.waiter).run();
     }
   }
 
   /** Returns whether the slice that has just run was the last; asked by the worker that ran it. */
   boolean isOver() {
-    if (guest && !isDone() && thread.getState() == Thread.State.TERMINATED) {
+    if (guest && thread.getState() == Thread.State.TERMINATED) {
       ((Strand) VirtualThreads.executorOf(thread)).forget(this);
       end(NULL_RESULT);
+      over = true;
     }
-    return isDone();
+    return over;
   }
 
   boolean isDone() {
     Object seen = outcome;
     return seen != null && seen != CANCELLING;
+  }
+
+  boolean isCancelling() {
+    return outcome == CANCELLING;
   }
 
   boolean isGuest() {
