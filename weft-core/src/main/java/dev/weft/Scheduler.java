@@ -437,6 +437,20 @@ public final class Scheduler implements Executor, AutoCloseable {
     return self != null && self.scheduler() == this ? self.worker : null;
   }
 
+  /** The worker of this scheduler whose thread this is, in a fiber or between two, if any. */
+  @Nullable Worker servingWorker() {
+    Thread me = Thread.currentThread();
+    if (me.isVirtual()) {
+      return currentWorker();
+    }
+    for (Worker worker : workers) {
+      if (worker.isServedBy(me)) {
+        return worker;
+      }
+    }
+    return null;
+  }
+
   /** Counts a fiber that comes from a worker of this scheduler, or from elsewhere (null). */
   void countBegun(@Nullable Worker here) {
     if (here != null) {
@@ -444,12 +458,7 @@ public final class Scheduler implements Executor, AutoCloseable {
       return;
     }
     live.beginOutside();
-    int seen = state;
-    while (seen == CLOSING) {
-      Thread.onSpinWait();
-      seen = state;
-    }
-    if (seen == STOPPED) {
+    if (!isOpen()) {
       live.endOutside();
       throw new RejectedExecutionException(this + " has been stopped");
     }
@@ -460,6 +469,16 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   void countEnded() {
     live.endOutside();
+  }
+
+  /** Returns whether what has just been counted will be served. */
+  boolean isOpen() {
+    int seen = state;
+    while (seen == CLOSING) {
+      Thread.onSpinWait();
+      seen = state;
+    }
+    return seen != STOPPED;
   }
 
   // ---- placing ----
