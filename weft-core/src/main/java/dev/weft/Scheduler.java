@@ -77,7 +77,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   private final TimersOfWorkers pendingTimers;
   private final Timers timers;
   private final @Nullable KeepAlive keepAlive;
-  private final VirtualThreads.Container container;
+  final VirtualThreads.Container container;
   private final CountDownLatch stopped = new CountDownLatch(1);
   private final AtomicInteger idle = new AtomicInteger();
   private final AtomicInteger nextPlace = new AtomicInteger();
@@ -110,7 +110,9 @@ public final class Scheduler implements Executor, AutoCloseable {
     this.pendingTimers = new TimersOfWorkers(this);
     this.timers = TimersAccess.newTimers(pendingTimers);
     this.keepAlive = config.keepsProcessAlive ? new KeepAlive(live) : null;
-    this.container = new VirtualThreads.Container(config.name, () -> fibers().map(Fiber::thread));
+    this.container =
+        new VirtualThreads.Container(
+            config.name, () -> fibers().map(Fiber::threadOrNull).filter(Objects::nonNull));
   }
 
   /** Returns a builder: all cores, no caller, first come first served, unless told otherwise. */
@@ -423,7 +425,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     Worker place = options.thread() >= 0 ? worker(options.thread()) : placeFor(here);
     countBegun(here);
     Fiber<T> fiber = new Fiber<>(this, place, options, body);
-    fiber.start(container);
+    fiber.becomeReady();
     return fiber;
   }
 
@@ -433,6 +435,20 @@ public final class Scheduler implements Executor, AutoCloseable {
     return self != null && self.scheduler() == this ? self.worker : null;
   }
 
+  /** The worker of this scheduler whose thread this is, in a fiber or between two, if any. */
+  @Nullable Worker servingWorker() {
+    Thread me = Thread.currentThread();
+    if (me.isVirtual()) {
+      return currentWorker();
+    }
+    for (Worker worker : workers) {
+      if (worker.isServedBy(me)) {
+        return worker;
+      }
+    }
+    return null;
+  }
+
   /** Counts a fiber that comes from a worker of this scheduler, or from elsewhere (null). */
   void countBegun(@Nullable Worker here) {
     if (here != null) {
@@ -440,12 +456,7 @@ public final class Scheduler implements Executor, AutoCloseable {
       return;
     }
     live.beginOutside();
-    int seen = state;
-    while (seen == CLOSING) {
-      Thread.onSpinWait();
-      seen = state;
-    }
-    if (seen == STOPPED) {
+    if (!isOpen()) {
       live.endOutside();
       throw new RejectedExecutionException(this + " has been stopped");
     }
@@ -456,6 +467,16 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   void countEnded() {
     live.endOutside();
+  }
+
+  /** Returns whether what has just been counted will be served. */
+  boolean isOpen() {
+    int seen = state;
+    while (seen == CLOSING) {
+      Thread.onSpinWait();
+      seen = state;
+    }
+    return seen != STOPPED;
   }
 
   // ---- placing ----
