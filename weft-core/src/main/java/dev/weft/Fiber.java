@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -95,6 +96,10 @@ public final class Fiber<T> {
   private static final VarHandle OUTCOME;
   private static final VarHandle WAITERS;
   private static final VarHandle GUESTS;
+  private static final VarHandle QUEUED;
+  private static final VarHandle RETIRED;
+  private static final VarHandle THREAD;
+  private static final VarHandle PERMIT;
   private static final VarHandle EXPIRED_DEADLINES;
 
   static {
@@ -103,6 +108,10 @@ public final class Fiber<T> {
       OUTCOME = lookup.findVarHandle(Fiber.class, "outcome", Object.class);
       WAITERS = lookup.findVarHandle(Fiber.class, "waiters", Waiters.class);
       EXPIRED_DEADLINES = lookup.findVarHandle(Fiber.class, "expiredDeadlines", int.class);
+      THREAD = lookup.findVarHandle(Fiber.class, "thread", Thread.class);
+      RETIRED = lookup.findVarHandle(Fiber.class, "retired", boolean.class);
+      QUEUED = lookup.findVarHandle(Fiber.class, "queued", boolean.class);
+      PERMIT = lookup.findVarHandle(Fiber.class, "permit", boolean.class);
       GUESTS = lookup.findVarHandle(Strand.class, "guests", Map.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
@@ -112,7 +121,9 @@ public final class Fiber<T> {
   private final long id = LAST_ID.incrementAndGet();
   private final @Nullable String name;
   private final int priority;
-  private final Thread thread;
+
+  // made when it is first needed, as a rule by the worker that runs the first slice
+  private volatile @Nullable Thread thread;
   private final boolean guest;
 
   // a Body or a Callable; null once it has been taken
@@ -132,17 +143,27 @@ public final class Fiber<T> {
   // where it belongs; changed by switchTo, on itself
   private volatile Scheduler scheduler;
 
-  // where it is queued when it becomes ready, unless its policy says otherwise
-  volatile Worker home;
+  // where it is queued when it becomes ready, unless its policy says otherwise. Like worker a plain
+  // field: a stale answer sends it to a worker that will do as well
+  Worker home;
 
   // where it runs, or ran last
-  volatile Worker worker;
+  Worker worker;
 
   // the only thread it may run on, or -1
   private volatile int boundThread;
 
-  // true while it is in a ready queue or an inbox
-  volatile boolean queued;
+  // true while it is in a ready queue or an inbox; opaque, for status()
+  @SuppressWarnings("unused")
+  private boolean queued;
+
+  // true once a worker has seen its end
+  @SuppressWarnings("unused")
+  private boolean retired;
+
+  // true once there is nothing left to run: its end may itself wait, in callbacks of toFuture(), so
+  // being done is not yet being over
+  private volatile boolean over;
 
   // for dumps: when it last stopped running, as far as its worker knew the time
   long waitingSince;
@@ -155,7 +176,7 @@ public final class Fiber<T> {
   private volatile int expiredDeadlines;
 
   // its place in the list of its scheduler's fibers; under the duty lock of registeredAt
-  volatile @Nullable Worker registeredAt;
+  @Nullable Worker registeredAt;
   @Nullable Fiber<?> prevRegistered;
   @Nullable Fiber<?> nextRegistered;
 
@@ -169,8 +190,9 @@ public final class Fiber<T> {
     this.priority = options.priority();
     this.body = body;
     this.guest = false;
-    Strand strand = new Strand(this);
-    this.thread = VirtualThreads.create(strand, name, strand);
+    if (VirtualThreads.inheritsFrom(Thread.currentThread())) {
+      makeThread(true); // here and now: it inherits from the one that makes it
+    }
   }
 
   /** Creates the fiber of a virtual thread that code inside the host has started. */
@@ -211,7 +233,7 @@ public final class Fiber<T> {
     if (worker.running() == this) {
       return Status.RUNNING;
     }
-    return queued ? Status.READY : Status.WAITING;
+    return (boolean) QUEUED.getOpaque(this) ? Status.READY : Status.WAITING;
   }
 
   /** Returns the scheduler it runs on. */
@@ -221,6 +243,18 @@ public final class Fiber<T> {
 
   /** Returns the virtual thread it is. */
   public Thread thread() {
+    Thread made = thread;
+    return made != null ? made : makeThread(false);
+  }
+
+  private Thread makeThread(boolean inherits) {
+    Strand strand = new Strand(this);
+    Thread made = VirtualThreads.create(strand, name, inherits, strand);
+    return THREAD.compareAndSet(this, null, made) ? made : Objects.requireNonNull(thread);
+  }
+
+  /** Returns its virtual thread, or null if it has not run yet and nobody asked for it. */
+  @Nullable Thread threadOrNull() {
     return thread;
   }
 
@@ -259,7 +293,10 @@ public final class Fiber<T> {
     if (!OUTCOME.compareAndSet(this, null, CANCELLING)) {
       return false;
     }
-    thread.interrupt();
+    Thread waiting = thread;
+    if (waiting != null) {
+      waiting.interrupt(); // a fiber without a thread has not started, and will not
+    }
     return true;
   }
 
@@ -322,9 +359,9 @@ public final class Fiber<T> {
       LockSupport.park(SUSPENDED);
       interrupted |= Thread.interrupted();
     }
-    self.permit = false;
+    PERMIT.setRelease(self, false);
     if (interrupted) {
-      self.thread.interrupt();
+      self.thread().interrupt();
     }
   }
 
@@ -392,6 +429,7 @@ public final class Fiber<T> {
     @Override
     public void run() {
       fiber.runBody();
+      fiber.over = true;
     }
 
     /**
@@ -400,9 +438,10 @@ public final class Fiber<T> {
     @Override
     public void execute(Runnable slice) {
       if (fiber.slice == null) {
-        fiber.slice = slice;
+        fiber.slice = slice; // the thread starts: see firstSlice
+      } else {
+        (slice == fiber.slice ? fiber : guestOf(slice)).becomeReady();
       }
-      (slice == fiber.slice ? fiber : guestOf(slice)).becomeReady();
     }
 
     private Fiber<?> guestOf(Runnable slice) {
@@ -411,7 +450,7 @@ public final class Fiber<T> {
       if (guest == null) {
         guest = new Fiber<>(fiber, VirtualThreads.threadOf(slice), slice);
         known.put(slice, guest);
-        known.put(guest.thread, guest);
+        known.put(guest.thread(), guest);
         guest.scheduler.countBegun(null);
       }
       return guest;
@@ -437,7 +476,7 @@ public final class Fiber<T> {
     }
 
     void forget(Fiber<?> guest) {
-      guests().remove(guest.thread);
+      guests().remove(guest.thread());
       guests().values().remove(guest);
     }
   }
@@ -449,17 +488,9 @@ public final class Fiber<T> {
         : null;
   }
 
-  /** Hands the virtual thread to its executor; the rest happens in {@link #becomeReady}. */
-  void start(VirtualThreads.Container container) {
-    if (FlightEvents.recording()) {
-      FlightEvents.started(this);
-    }
-    VirtualThreads.start(thread, container);
-  }
-
   /** Queues this fiber where it belongs. Called on any thread, often inside JDK code. */
-  private void becomeReady() {
-    queued = true;
+  void becomeReady() {
+    QUEUED.setOpaque(this, true);
     Worker here = currentWorker();
     Worker target = scheduler.workerFor(this, here);
     if (target == here) {
@@ -480,12 +511,38 @@ public final class Fiber<T> {
   }
 
   void runSlice() {
+    QUEUED.setOpaque(this, false);
     try {
-      slice.run();
+      if (slice != null) {
+        slice.run();
+      } else if (outcome == null) {
+        firstSlice().run();
+      } else {
+        endWithoutStart(NULL_RESULT); // cancelled before its turn
+      }
     } catch (Throwable e) {
-      // the virtual thread keeps what its body throws to itself: this is the JDK failing
-      scheduler.unobserved.report(this, e);
+      // what the body throws is kept in the fiber: this is no memory for a thread, or the JDK
+      // failing
+      if (slice == null) {
+        endWithoutStart(new Failure(e));
+      } else {
+        scheduler.unobserved.report(this, e);
+      }
     }
+  }
+
+  private Runnable firstSlice() {
+    if (FlightEvents.recording()) {
+      FlightEvents.started(this);
+    }
+    VirtualThreads.start(thread(), scheduler.container); // hands its slice to Strand.execute
+    return Objects.requireNonNull(slice);
+  }
+
+  private void endWithoutStart(Object result) {
+    body = null;
+    end(result);
+    over = true;
   }
 
   private void runBody() {
@@ -525,32 +582,52 @@ public final class Fiber<T> {
     wakeOldestFirst(waiting);
   }
 
+  /** Wakes those who wait, then runs the callbacks, which may take their time. */
   private static void wakeOldestFirst(@Nullable Waiters newestFirst) {
-    Waiters oldestFirst = null;
+    Waiters callbacks = null;
+    Waiters threads = null;
     for (Waiters w = newestFirst; w != null; w = w.next) {
-      oldestFirst = new Waiters(w.waiter, oldestFirst);
-    }
-    for (Waiters w = oldestFirst; w != null; w = w.next) {
-      if (w.waiter instanceof Thread waiter) {
-        LockSupport.unpark(waiter);
+      if (w.waiter instanceof Thread) {
+        threads = new Waiters(w.waiter, threads);
       } else {
-        ((Runnable) w.waiter).run();
+        callbacks = new Waiters(w.waiter, callbacks);
       }
+    }
+    for (Waiters w = threads; w != null; w = w.next) {
+      LockSupport.unpark((Thread) w.waiter);
+    }
+    for (Waiters w = callbacks; w != null; w = w.next) {
+      ((Runnable) w.waiter).run();
     }
   }
 
-  /** Returns whether the slice that has just run was the last; asked by the worker that ran it. */
+  /**
+   * Returns true once, after its last slice; asked by each worker after each slice. By then another
+   * worker may have run the next slice, or the last: whoever sees the end first retires the fiber.
+   */
   boolean isOver() {
-    if (guest && !isDone() && thread.getState() == Thread.State.TERMINATED) {
-      ((Strand) VirtualThreads.executorOf(thread)).forget(this);
+    boolean last = guest ? thread().getState() == Thread.State.TERMINATED : over;
+    if (!last || !RETIRED.compareAndSet(this, false, true)) {
+      return false;
+    }
+    if (guest) {
+      ((Strand) VirtualThreads.executorOf(thread())).forget(this);
       end(NULL_RESULT);
     }
-    return isDone();
+    return true;
   }
 
   boolean isDone() {
     Object seen = outcome;
     return seen != null && seen != CANCELLING;
+  }
+
+  boolean isCancelling() {
+    return outcome == CANCELLING;
+  }
+
+  boolean isNew() {
+    return registeredAt == null;
   }
 
   boolean isGuest() {
@@ -703,7 +780,7 @@ public final class Fiber<T> {
   void deadlineNoticed() {
     EXPIRED_DEADLINES.getAndAdd(this, -1);
     if (outcome == CANCELLING || expiredDeadlines > 0) {
-      thread.interrupt();
+      thread().interrupt();
     }
   }
 

@@ -40,18 +40,18 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
     }
 
     static Entry of(Fiber<?> fiber, Scheduler scheduler) {
-      Thread thread = fiber.thread();
+      Thread thread = fiber.threadOrNull();
       Fiber.Status status = fiber.status();
       boolean waits = status == Fiber.Status.WAITING;
       long nanos = waits ? scheduler.clock.nanoTime() - fiber.waitingSince : 0;
-      List<StackTraceElement> stack = List.of(thread.getStackTrace());
+      List<StackTraceElement> stack = thread == null ? List.of() : List.of(thread.getStackTrace());
       return new Entry(
           fiber.id(),
           fiber.name(),
           status,
           fiber.isGuest(),
           fiber.worker.index,
-          waits ? describe(LockSupport.getBlocker(thread), stack) : "",
+          waits && thread != null ? describe(LockSupport.getBlocker(thread), stack) : "",
           Duration.ofNanos(Math.max(0, nanos)),
           stack);
     }

@@ -8,8 +8,6 @@ import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.VirtualThreads;
 import dev.weft.internal.poller.ParkingPoller;
 import dev.weft.time.Timers;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -57,7 +55,6 @@ public final class Scheduler implements Executor, AutoCloseable {
   /** How long stop(limit) waits, after it has cancelled, for the cancelled ones to end. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
-  private static final Logger LOG = System.getLogger("dev.weft");
   private static final VarHandle STATE;
 
   static {
@@ -66,7 +63,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
-    JdkPollers.startOnPlainThread();
+    JdkPollers.begin();
   }
 
   final Clock clock = Clock.SYSTEM;
@@ -80,7 +77,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   private final TimersOfWorkers pendingTimers;
   private final Timers timers;
   private final @Nullable KeepAlive keepAlive;
-  private final VirtualThreads.Container container;
+  final VirtualThreads.Container container;
   private final CountDownLatch stopped = new CountDownLatch(1);
   private final AtomicInteger idle = new AtomicInteger();
   private final AtomicInteger nextPlace = new AtomicInteger();
@@ -113,7 +110,9 @@ public final class Scheduler implements Executor, AutoCloseable {
     this.pendingTimers = new TimersOfWorkers(this);
     this.timers = TimersAccess.newTimers(pendingTimers);
     this.keepAlive = config.keepsProcessAlive ? new KeepAlive(live) : null;
-    this.container = new VirtualThreads.Container(config.name, () -> fibers().map(Fiber::thread));
+    this.container =
+        new VirtualThreads.Container(
+            config.name, () -> fibers().map(Fiber::threadOrNull).filter(Objects::nonNull));
   }
 
   /** Returns a builder: all cores, no caller, first come first served, unless told otherwise. */
@@ -256,7 +255,7 @@ public final class Scheduler implements Executor, AutoCloseable {
         reached.set(true);
         cancelRest("it had not ended within " + limit);
         if (!stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
-          LOG.log(Level.WARNING, "scheduler {0} gave up on {1}", config.name, names(fibers()));
+          Log.warn(this + " stopped without the end of " + names(fibers()));
           giveUp();
         }
       }
@@ -270,13 +269,9 @@ public final class Scheduler implements Executor, AutoCloseable {
     timersAbandoned = true;
     wakeAll();
     if (!rest.isEmpty() || pendingTimers.oneShots() > 0) {
-      LOG.log(
-          Level.WARNING,
-          "{0} cancelled what was left of it, for {1}: fibers [{2}] and {3} timers",
-          this,
-          why,
-          names(rest.stream()),
-          pendingTimers.oneShots());
+      Log.warn(
+          "%s cancelled what was left of it, for %s: fibers [%s] and %d timers"
+              .formatted(this, why, names(rest.stream()), pendingTimers.oneShots()));
     }
   }
 
@@ -304,12 +299,15 @@ public final class Scheduler implements Executor, AutoCloseable {
     afterStopped();
   }
 
-  /** Called by each worker that has nothing to do, before it sleeps. */
   void enterIdle() {
-    int asleep = idle.incrementAndGet();
+    idle.incrementAndGet();
+  }
+
+  /** Called by a worker that has nothing to do, before it sleeps: is there anything left at all? */
+  void noteIdle() {
     if (state == STOPPING) {
       stopIfDrained();
-      if (config.failOnDeadlock && asleep == serving() && state == STOPPING) {
+      if (config.failOnDeadlock && idle.get() == serving() && state == STOPPING) {
         String report = DeadlockReport.of(this);
         if (report != null) {
           deadlock = report;
@@ -427,7 +425,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     Worker place = options.thread() >= 0 ? worker(options.thread()) : placeFor(here);
     countBegun(here);
     Fiber<T> fiber = new Fiber<>(this, place, options, body);
-    fiber.start(container);
+    fiber.becomeReady();
     return fiber;
   }
 
@@ -437,6 +435,20 @@ public final class Scheduler implements Executor, AutoCloseable {
     return self != null && self.scheduler() == this ? self.worker : null;
   }
 
+  /** The worker of this scheduler whose thread this is, in a fiber or between two, if any. */
+  @Nullable Worker servingWorker() {
+    Thread me = Thread.currentThread();
+    if (me.isVirtual()) {
+      return currentWorker();
+    }
+    for (Worker worker : workers) {
+      if (worker.isServedBy(me)) {
+        return worker;
+      }
+    }
+    return null;
+  }
+
   /** Counts a fiber that comes from a worker of this scheduler, or from elsewhere (null). */
   void countBegun(@Nullable Worker here) {
     if (here != null) {
@@ -444,12 +456,7 @@ public final class Scheduler implements Executor, AutoCloseable {
       return;
     }
     live.beginOutside();
-    int seen = state;
-    while (seen == CLOSING) {
-      Thread.onSpinWait();
-      seen = state;
-    }
-    if (seen == STOPPED) {
+    if (!isOpen()) {
       live.endOutside();
       throw new RejectedExecutionException(this + " has been stopped");
     }
@@ -460,6 +467,16 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   void countEnded() {
     live.endOutside();
+  }
+
+  /** Returns whether what has just been counted will be served. */
+  boolean isOpen() {
+    int seen = state;
+    while (seen == CLOSING) {
+      Thread.onSpinWait();
+      seen = state;
+    }
+    return seen != STOPPED;
   }
 
   // ---- placing ----
@@ -489,9 +506,39 @@ public final class Scheduler implements Executor, AutoCloseable {
     return workers[idleCaller ? 1 : i];
   }
 
-  /** Where a fiber goes that has become ready. */
+  /**
+   * Where a fiber goes that has become ready: to its home. But if that sleeps, and the one who
+   * wakes the fiber has nothing else to run, it stays with him: two that talk to each other end up
+   * on one thread instead of waking each other's. Should it have to wait there, the watchdog sees
+   * to it that the sleeper takes it back.
+   */
   Worker workerFor(Fiber<?> fiber, @Nullable Worker here) {
-    return steals && here != null && here.scheduler == this && !fiber.isBound() ? here : fiber.home;
+    Worker home = fiber.home;
+    if (here == null || here == home || here.scheduler != this || fiber.isBound()) {
+      return home;
+    }
+    if (steals || (!fiber.isNew() && home.isAsleep() && !here.hasReady())) {
+      fiber.home = here;
+      return here;
+    }
+    return home;
+  }
+
+  boolean hasReady() {
+    for (Worker worker : workers) {
+      if (worker.hasReady()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  boolean hasSleeper() {
+    return idle.get() > 0;
+  }
+
+  void reportBroken(Worker worker, Throwable e) {
+    Log.error("thread " + worker.index + " of " + this + " goes on after a failure", e);
   }
 
   void wakeIdle() {

@@ -52,7 +52,8 @@ public record SchedulerStats(
         .forEach(
             fiber -> {
               byStatus.merge(fiber.status(), 1, Integer::sum);
-              if (LockSupport.getBlocker(fiber.thread()) == Fiber.SLEEPING) {
+              Thread thread = fiber.threadOrNull();
+              if (thread != null && LockSupport.getBlocker(thread) == Fiber.SLEEPING) {
                 sleeping[0]++;
               }
             });

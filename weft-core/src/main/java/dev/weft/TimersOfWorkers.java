@@ -2,6 +2,7 @@ package dev.weft;
 
 import dev.weft.internal.TimerHost;
 import dev.weft.internal.timer.TimerNode;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A scheduler's timers: in the queue of the worker that sets them, or of any, from outside. */
@@ -21,7 +22,10 @@ final class TimersOfWorkers implements TimerHost {
 
   @Override
   public Object arm(TimerNode node, long deadline) {
-    Worker worker = scheduler.placeFor(scheduler.currentWorker());
+    Worker worker = scheduler.servingWorker();
+    if (worker == null) {
+      worker = scheduler.placeFor(null);
+    }
     worker.addTimer(node, deadline);
     return worker;
   }
@@ -43,7 +47,11 @@ final class TimersOfWorkers implements TimerHost {
             after.run();
           }
         };
-    scheduler.begin(TIMER, reported);
+    try {
+      scheduler.begin(TIMER, reported);
+    } catch (RejectedExecutionException e) {
+      // the scheduler has just stopped, and its recurring timers with it
+    }
   }
 
   private static final FiberOptions TIMER = FiberOptions.named("timer");
@@ -53,6 +61,10 @@ final class TimersOfWorkers implements TimerHost {
     pending.addAndGet(change);
     if (oneShot && oneShots.addAndGet(change) == 0) {
       scheduler.wakeToStop();
+    }
+    if (change > 0 && !scheduler.isOpen()) {
+      pending(-change, oneShot);
+      throw new RejectedExecutionException(scheduler + " has been stopped");
     }
   }
 

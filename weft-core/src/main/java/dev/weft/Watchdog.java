@@ -1,7 +1,5 @@
 package dev.weft;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * take over, failures that nobody joins for, and deadlocks. It sleeps while all workers do.
  */
 final class Watchdog {
-  private static final Logger LOG = System.getLogger("dev.weft");
   private static final long TICK_NANOS = 10_000_000;
 
   /** How long all fibers of a scheduler have to wait for nothing before that is reported. */
@@ -53,7 +50,7 @@ final class Watchdog {
         try {
           busy |= watch.look(System.nanoTime());
         } catch (Throwable e) {
-          LOG.log(Level.ERROR, "the watchdog failed on " + watch.scheduler, e);
+          Log.error("the watchdog failed on " + watch.scheduler, e);
         }
       }
       if (busy) {
@@ -96,7 +93,8 @@ final class Watchdog {
       if (scheduler.anyStuck != stuck) {
         scheduler.anyStuck = stuck;
       }
-      if (stuck) {
+      boolean crowded = isCrowded();
+      if (stuck || crowded) {
         scheduler.wakeIdle();
       }
       scheduler.unobserved.reportOld();
@@ -121,11 +119,21 @@ final class Watchdog {
       return worker.stuck;
     }
 
+    /** Marks workers on which fibers have waited since the last look although others sleep. */
+    private boolean isCrowded() {
+      boolean any = false;
+      boolean sleeper = scheduler.hasSleeper();
+      for (Worker worker : scheduler.workers) {
+        worker.crowded = sleeper && !worker.isAsleep() && worker.hasReady();
+        any |= worker.crowded;
+      }
+      return any;
+    }
+
     private void report(Worker worker, Fiber<?> fiber, long nanos) {
       String stack = FiberDump.stackOf(fiber.thread());
       if (worker.running() == fiber && worker.slices() == slices[worker.index]) {
-        LOG.log(
-            Level.WARNING,
+        Log.warn(
             "%s has held thread %d of %s for %d ms; %s%n%s"
                 .formatted(
                     fiber,
@@ -161,7 +169,7 @@ final class Watchdog {
       reported = true;
       String report = DeadlockReport.of(scheduler);
       if (report != null) {
-        LOG.log(Level.WARNING, report);
+        Log.warn(report);
       }
       return false;
     }

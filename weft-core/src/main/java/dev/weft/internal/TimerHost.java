@@ -17,7 +17,12 @@ public interface TimerHost {
   /** Runs a callback as a fiber, reports what it throws, and then runs {@code after}. */
   void fire(Body callback, Runnable after);
 
-  /** Told when a timer begins (+1) and ceases (-1) to be pending; one-shots keep stop() waiting. */
+  /**
+   * Told when a timer begins (+1) and ceases (-1) to be pending; one-shots keep stop() waiting.
+   *
+   * @throws java.util.concurrent.RejectedExecutionException if one begins and the scheduler has
+   *     stopped
+   */
   void pending(int change, boolean oneShot);
 
   /** Returns how many timers are pending. */

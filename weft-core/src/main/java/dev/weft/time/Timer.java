@@ -120,13 +120,24 @@ public final class Timer {
     boolean skip = busy;
     if (!skip) {
       busy = true;
-      host.fire(callback, this::callbackEnded);
+      host.fire(this::call, this::callbackEnded);
     }
     switch (kind) {
       case ONCE -> end(); // after the callback's fiber has begun: stop() must not miss both
       case AT_FIXED_RATE -> arm(deadline + period * (1 + (host.now() - deadline) / period));
       case WITH_FIXED_DELAY -> state = State.FIRED;
     }
+  }
+
+  private void call() throws Exception {
+    if (!cancelledInTime()) {
+      callback.run();
+    }
+  }
+
+  /** Returns whether a recurring timer was cancelled before the fiber of its callback began. */
+  private synchronized boolean cancelledInTime() {
+    return kind != Kind.ONCE && state == State.ENDED;
   }
 
   private synchronized void callbackEnded() {

@@ -9,7 +9,8 @@ import java.util.Objects;
 
 /**
  * The timers of a scheduler. Callbacks run as fibers of it, so they may block; they never run
- * early. All methods may be called from any thread.
+ * early. All methods may be called from any thread; a scheduler that has stopped takes no more
+ * timers ({@link java.util.concurrent.RejectedExecutionException}).
  *
  * {@snippet class="dev.weft.FiberSnippetsTest" region="timers"}
  */

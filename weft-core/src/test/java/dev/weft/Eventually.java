@@ -1,0 +1,22 @@
+package dev.weft;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Waits for a condition, with a limit: for what nobody tells us of. */
+final class Eventually {
+  private static final long LIMIT_NANOS = 15_000_000_000L;
+
+  private Eventually() {}
+
+  /** Returns as soon as the condition holds; fails if it never does. */
+  static void eventually(String what, BooleanSupplier condition) {
+    long start = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - start > LIMIT_NANOS) {
+        throw new AssertionError("has not come about: " + what);
+      }
+      LockSupport.parkNanos(100_000);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package dev.weft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Feature;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The future of a fiber's result, and what hangs on it. */
+@Timeout(20)
+class FiberFutureTest {
+  @Test
+  @Feature("S5")
+  void aCallbackThatWaitsIsPartOfTheFiberAndIsWaitedForByStop() throws Exception {
+    CountDownLatch dependentsHang = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    AtomicBoolean calledBack = new AtomicBoolean();
+    Scheduler scheduler = Scheduler.builder().threads(1).build();
+    Fiber<String> fiber =
+        scheduler.go(
+            () -> {
+              dependentsHang.await();
+              return "result";
+            });
+    CompletableFuture<Void> dependent =
+        fiber
+            .toFuture()
+            .thenAccept(
+                result -> {
+                  try {
+                    goOn.await();
+                    Fiber.yield();
+                  } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                  }
+                  calledBack.set(true);
+                });
+    scheduler.start();
+    dependentsHang.countDown();
+    assertThat(fiber.join()).isEqualTo("result");
+    goOn.countDown();
+    scheduler.stop();
+    assertThat(calledBack).isTrue();
+    assertThat(dependent).isCompleted();
+    assertThat(scheduler.stats().begun()).isEqualTo(1);
+    assertThat(scheduler.stats().ended()).isEqualTo(1);
+  }
+}

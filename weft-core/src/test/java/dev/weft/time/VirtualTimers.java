@@ -1,0 +1,129 @@
+package dev.weft.time;
+
+import dev.weft.Body;
+import dev.weft.internal.TimerHost;
+import dev.weft.internal.TimersAccess;
+import dev.weft.internal.timer.TimerNode;
+import dev.weft.internal.timer.TimerQueue;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/** Timers of a clock that stands until a test moves it, and callbacks that run when it says so. */
+final class VirtualTimers implements TimerHost {
+  private record Begun(Body callback, Runnable after) {}
+
+  private final long start = 1_234_567_890L;
+  private final TimerQueue queue = new TimerQueue(start);
+  private final Deque<Begun> begun = new ArrayDeque<>();
+  private final List<TimerNode> due = new ArrayList<>();
+  private long now = start;
+  private int pending;
+  private boolean callbacksHeld;
+
+  final Timers timers = TimersAccess.newTimers(this);
+
+  /** Returns how long the clock has run. */
+  Duration elapsed() {
+    return Duration.ofNanos(now - start);
+  }
+
+  /** Moves the clock on, stopping wherever a timer fires. */
+  void advance(Duration time) {
+    long target = now + time.toNanos();
+    while (queue.nextWake() <= target) {
+      now = Math.max(now, queue.nextWake());
+      takeDue();
+      callDue();
+    }
+    now = target;
+  }
+
+  /** Moves the clock on at once, as after a pause of the machine. */
+  void jump(Duration time) {
+    jumpAndTakeDue(time);
+    callDue();
+  }
+
+  /** The first half of a worker's duty: takes what is due from the queue, but calls none of it. */
+  void jumpAndTakeDue(Duration time) {
+    now += time.toNanos();
+    takeDue();
+  }
+
+  private void takeDue() {
+    queue.expire(now, due::add);
+  }
+
+  /** The second half. */
+  void callDue() {
+    due.forEach(TimerNode::onExpired);
+    due.clear();
+    if (!callbacksHeld) {
+      runCallbacks();
+    }
+  }
+
+  /** From now on the fibers of callbacks wait for {@link #releaseCallbacks}. */
+  void holdCallbacks() {
+    callbacksHeld = true;
+  }
+
+  void releaseCallbacks() {
+    callbacksHeld = false;
+    runCallbacks();
+  }
+
+  private void runCallbacks() {
+    for (Begun next = begun.poll(); next != null; next = begun.poll()) {
+      try {
+        next.callback.run();
+      } catch (Exception e) {
+        throw new AssertionError(e);
+      } finally {
+        next.after.run();
+      }
+    }
+  }
+
+  int callbacksBegun() {
+    return begun.size();
+  }
+
+  int queued() {
+    return queue.size();
+  }
+
+  @Override
+  public long now() {
+    return now;
+  }
+
+  @Override
+  public Object arm(TimerNode node, long deadline) {
+    queue.add(node, deadline);
+    return queue;
+  }
+
+  @Override
+  public boolean disarm(Object place, TimerNode node) {
+    return queue.remove(node);
+  }
+
+  @Override
+  public void fire(Body callback, Runnable after) {
+    begun.add(new Begun(callback, after));
+  }
+
+  @Override
+  public void pending(int change, boolean oneShot) {
+    pending += change;
+  }
+
+  @Override
+  public int pending() {
+    return pending;
+  }
+}
