@@ -337,7 +337,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     return live.isZero() && (timersAbandoned || pendingTimers.oneShots() == 0);
   }
 
-  /** Called when the last one-shot timer is gone: a worker that sleeps has to look again. */
+  /** Called when what stop() waits for may be gone: a worker that sleeps has to look again. */
   void wakeToStop() {
     if (state == STOPPING) {
       wakeAll();
@@ -467,6 +467,7 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   void countEnded() {
     live.endOutside();
+    wakeToStop();
   }
 
   /** Returns whether what has just been counted will be served. */
@@ -514,6 +515,10 @@ public final class Scheduler implements Executor, AutoCloseable {
    */
   Worker workerFor(Fiber<?> fiber, @Nullable Worker here) {
     Worker home = fiber.home;
+    if (home.scheduler != this) { // schedule(fiber, thread) met it as it moved here
+      home = placeFor(null);
+      fiber.home = home;
+    }
     if (here == null || here == home || here.scheduler != this || fiber.isBound()) {
       return home;
     }

@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  *       the worker sets asleep, then looks at the inbox and the timers, then sleeps. Likewise for
  *       what it could steal: idle workers are counted before they look, and who adds looks at the
  *       count after.
- *   <li>A fiber is in at most one ready queue or inbox: its virtual thread hands out its next slice
- *       only after the former one has ended.
+ *   <li>A fiber is in at most one ready queue or inbox, and in none while a worker runs it: see the
+ *       turns in {@link Fiber}.
  * </ul>
  */
 final class Worker {
@@ -218,7 +218,7 @@ final class Worker {
   }
 
   private void runSlice(Fiber<?> fiber) {
-    fiber.worker = this;
+    fiber.enterSlice(this);
     RUNNING.setOpaque(this, fiber);
     SLICES.setOpaque(this, slices + 1);
     if (timed) {
@@ -240,8 +240,7 @@ final class Worker {
       }
     }
     RUNNING.setOpaque(this, null);
-    fiber.waitingSince = now;
-    if (fiber.isOver()) {
+    if (fiber.leaveSlice(now)) {
       retire(fiber);
     }
   }

@@ -1,5 +1,7 @@
 package dev.weft;
 
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
@@ -48,7 +50,7 @@ class FiberDumpTest {
               }
             });
     for (Fiber<?> fiber : List.of(suspended, joiner, sleeper, latched, unnamed)) {
-      Await.waiting(fiber);
+      waits(fiber);
     }
     AtomicBoolean spins = new AtomicBoolean();
     AtomicBoolean over = new AtomicBoolean();
@@ -60,7 +62,7 @@ class FiberDumpTest {
             Thread.onSpinWait();
           }
         });
-    Await.until("it spins", spins::get);
+    eventually("it spins", spins::get);
     Fiber<Void> ready = scheduler.go(FiberOptions.named("ready").onThread(1), () -> {});
 
     Map<String, FiberDump.Entry> dump = byName(scheduler);
@@ -113,9 +115,9 @@ class FiberDumpTest {
   void itSaysForHowLong() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber = scheduler.go(FiberOptions.named("f"), () -> Fiber.suspend());
-      Await.waiting(fiber);
+      waits(fiber);
       long start = System.nanoTime();
-      Await.until(
+      eventually(
           "it has waited for 50 ms",
           () -> byName(scheduler).get("f").waiting().compareTo(Duration.ofMillis(50)) >= 0);
       assertThat(System.nanoTime() - start).isGreaterThan(20_000_000);
@@ -127,7 +129,7 @@ class FiberDumpTest {
   void asTextItIsALineAndAStackForEach() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).name("texted").build().start()) {
       Fiber<Void> fiber = scheduler.go(FiberOptions.named("f"), () -> waitHere());
-      Await.waiting(fiber);
+      waits(fiber);
       assertThat(scheduler.dump().text().lines().toList())
           .startsWith("scheduler texted, 1 fibers")
           .anyMatch(
@@ -148,8 +150,8 @@ class FiberDumpTest {
     try (Scheduler scheduler = Scheduler.builder().threads(1).name("jsoned").build().start()) {
       Fiber<Void> first = scheduler.go(FiberOptions.named(name), () -> waitHere());
       Fiber<Void> second = scheduler.go(FiberOptions.named("second"), () -> first.join());
-      Await.waiting(first);
-      Await.waiting(second);
+      waits(first);
+      waits(second);
       Map<?, ?> json = (Map<?, ?>) new Json(scheduler.dump().json()).parse();
       assertThat(json.get("scheduler")).isEqualTo("jsoned");
       List<?> fibers = (List<?>) json.get("fibers");
@@ -187,7 +189,7 @@ class FiberDumpTest {
           scheduler.go(
               () -> {
                 AtomicBoolean running = new AtomicBoolean(true);
-                for (int k = 0; k < 3_000; k++) {
+                for (int k = 0; k < 5_000; k++) {
                   assertThat(running.compareAndSet(true, false)).isTrue();
                   if (kind == 0) {
                     Fiber.yield();
@@ -205,12 +207,17 @@ class FiberDumpTest {
     }
     while (fibers.stream().anyMatch(fiber -> fiber.status() != Fiber.Status.DONE)) {
       scheduler.dump();
+      for (Fiber<Void> fiber : fibers) {
+        for (int i = 0; i < 20; i++) {
+          fiber.thread().getStackTrace();
+        }
+      }
     }
     for (Fiber<Void> fiber : fibers) {
       fiber.join();
     }
     scheduler.stop();
-    assertThat(slices).hasValue(8 * 3_000);
+    assertThat(slices).hasValue(8 * 5_000);
     assertThat(scheduler.stats().begun()).isEqualTo(8);
     assertThat(scheduler.stats().ended()).isEqualTo(8);
   }

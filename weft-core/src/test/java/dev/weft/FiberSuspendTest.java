@@ -1,5 +1,7 @@
 package dev.weft;
 
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -68,12 +70,12 @@ class FiberSuspendTest {
                 back.set(true);
                 interrupted.set(Thread.interrupted());
               });
-      Await.waiting(fiber);
+      waits(fiber);
       LockSupport.unpark(fiber.thread());
       fiber.thread().interrupt();
       // whatever those two woke has run by the time this has, on the same thread and after it
       scheduler.go(() -> Fiber.yield()).join();
-      Await.waiting(fiber);
+      waits(fiber);
       assertThat(back).isFalse();
       scheduler.schedule(fiber);
       fiber.join();
@@ -96,8 +98,8 @@ class FiberSuspendTest {
                 Fiber.suspend();
                 returns.incrementAndGet();
               });
-      Await.until("the first has returned", () -> returns.get() == 1);
-      Await.waiting(fiber);
+      eventually("the first has returned", () -> returns.get() == 1);
+      waits(fiber);
       assertThat(returns).hasValue(1);
       scheduler.schedule(fiber);
       fiber.join();
@@ -138,7 +140,7 @@ class FiberSuspendTest {
                 Thread.onSpinWait();
               }
             });
-    Await.until("it runs", () -> runs.get() == 1);
+    eventually("it runs", () -> runs.get() == 1);
     for (int i = 0; i < 100; i++) {
       scheduler.schedule(fiber);
     }

@@ -1,5 +1,7 @@
 package dev.weft;
 
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -119,7 +121,7 @@ class FiberThreadTest {
                   Fiber.yield();
                   assertOn(scheduler, index);
                 });
-        Await.waiting(fiber);
+        waits(fiber);
         scheduler.schedule(fiber, index);
         fiber.join();
       }
@@ -324,7 +326,7 @@ class FiberThreadTest {
             ended.incrementAndGet();
           });
     }
-    Await.until("all have ended", () -> ended.get() == 60);
+    eventually("all have ended", () -> ended.get() == 60);
     for (Scheduler scheduler : schedulers) {
       scheduler.stop();
       assertThat(scheduler.stats().ended()).isEqualTo(scheduler.stats().begun());

@@ -1,5 +1,6 @@
 package dev.weft;
 
+import static dev.weft.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
@@ -151,7 +152,7 @@ class SchedulerOrderTest {
     }
     scheduler.stop();
     assertThat(log).containsExactlyInAnyOrder("three-0", "three-1", "three-2");
-    Await.until("its threads have ended", () -> threadsNamedAfter(scheduler).isEmpty());
+    eventually("its threads have ended", () -> threadsNamedAfter(scheduler).isEmpty());
   }
 
   @Test

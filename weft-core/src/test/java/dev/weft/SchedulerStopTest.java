@@ -1,5 +1,7 @@
 package dev.weft;
 
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -233,8 +235,8 @@ class SchedulerStopTest {
             .start(
                 () -> {
                   try {
-                    Await.waiting(reader);
-                    Await.until("all others have ended", () -> ended.size() == 3);
+                    waits(reader);
+                    eventually("all others have ended", () -> ended.size() == 3);
                     pipe.sink().write(ByteBuffer.wrap(new byte[] {7}));
                   } catch (Exception e) {
                     throw new AssertionError(e);
@@ -360,8 +362,8 @@ class SchedulerStopTest {
               });
       AtomicBoolean fired = new AtomicBoolean();
       scheduler.timers().after(Duration.ofHours(1), () -> fired.set(true));
-      Await.waiting(sleeper);
-      Await.waiting(suspended);
+      waits(sleeper);
+      waits(suspended);
       assertThat(scheduler.stop(Duration.ofMillis(30))).isFalse();
       assertThat(cleanUps).containsExactlyInAnyOrder("sleeper", "suspended");
       assertThat(fired).isFalse();
@@ -390,7 +392,7 @@ class SchedulerStopTest {
                 }
               });
       assertThat(scheduler.stop(Duration.ofMillis(10))).isFalse();
-      assertThat(log.entries("gave up", "deaf")).hasSize(1);
+      assertThat(log.entries("stopped without the end of", "deaf")).hasSize(1);
       assertThat(deaf.status()).isNotEqualTo(Fiber.Status.DONE);
       over.set(true);
     }
@@ -401,7 +403,7 @@ class SchedulerStopTest {
   void aDeadlockIsNoEndByItself() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Void> forEver = scheduler.go(FiberOptions.named("for ever"), () -> Fiber.suspend());
-    Await.waiting(forEver);
+    waits(forEver);
     assertThatIllegalStateException()
         .isThrownBy(() -> scheduler.stop(Duration.ofSeconds(30)))
         .withMessageContaining("for ever");
