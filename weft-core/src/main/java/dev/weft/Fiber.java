@@ -5,6 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -176,6 +178,9 @@ public final class Fiber<T> {
   // being done is not yet being over
   private volatile boolean over;
 
+  // true if a failure need not be reported: somebody has joined, or will
+  private volatile boolean observed;
+
   // for dumps: when it last stopped running, as far as its worker knew the time
   long waitingSince;
 
@@ -290,7 +295,7 @@ public final class Fiber<T> {
    * @throws TimeoutException if it has not ended by then; it goes on
    */
   public T join(Duration limit) throws InterruptedException, TimeoutException {
-    if (!isDone() && !awaitEnd(limit)) {
+    if (!isDone() && !awaitEnd(Objects.requireNonNull(limit, "limit"))) {
       throw new TimeoutException(this + " has not ended within " + limit);
     }
     return result();
@@ -371,7 +376,7 @@ public final class Fiber<T> {
       LockSupport.park(SUSPENDED);
       interrupted |= Thread.interrupted();
     }
-    PERMIT.setRelease(self, false);
+    PERMIT.getAndSet(self, false); // reads too: what came before the schedule it uses up is seen
     if (interrupted) {
       self.thread().interrupt();
     }
@@ -465,7 +470,9 @@ public final class Fiber<T> {
       Map<Object, Fiber<?>> known = guests();
       Fiber<?> guest = known.get(slice);
       if (guest == null) {
-        guest = new Fiber<>(fiber, VirtualThreads.threadOf(slice), slice);
+        Fiber<?> starter = currentOrNull(); // another guest, as a rule this fiber
+        Fiber<?> host = starter != null ? starter : fiber;
+        guest = new Fiber<>(host, VirtualThreads.threadOf(slice), slice);
         known.put(slice, guest);
         known.put(guest.thread(), guest);
         guest.scheduler.countBegun(null);
@@ -494,7 +501,7 @@ public final class Fiber<T> {
 
     void forget(Fiber<?> guest) {
       guests().remove(guest.thread());
-      guests().values().remove(guest);
+      guests().remove(guest.slice);
     }
   }
 
@@ -626,7 +633,7 @@ public final class Fiber<T> {
       FlightEvents.ended(this);
     }
     Waiters waiting = (Waiters) WAITERS.getAndSet(this, CLOSED);
-    if (waiting == null && outcome instanceof Failure failure) {
+    if (waiting == null && !observed && outcome instanceof Failure failure) {
       scheduler.unobserved.add(this, failure.cause);
     }
     wakeOldestFirst(waiting);
@@ -794,16 +801,23 @@ public final class Fiber<T> {
   }
 
   private static @Nullable Waiters without(Object gone, @Nullable Waiters list) {
-    if (list == null || list.waiter == gone) {
-      return list == null ? null : list.next;
+    Deque<Object> newer = new ArrayDeque<>();
+    Waiters rest = list;
+    while (rest != null && rest.waiter != gone) {
+      newer.push(rest.waiter);
+      rest = rest.next;
     }
-    return new Waiters(list.waiter, without(gone, list.next));
+    Waiters result = rest == null ? null : rest.next;
+    for (Object waiter : newer) {
+      result = new Waiters(waiter, result);
+    }
+    return result;
   }
 
   private T result() {
     Object end = outcome;
     if (end instanceof Failure failure) {
-      scheduler.unobserved.observed(this);
+      observe();
       throw new CompletionException(this + " failed: " + failure.cause, failure.cause);
     }
     if (end instanceof Cancelled cancelled) {
@@ -816,6 +830,16 @@ public final class Fiber<T> {
     @SuppressWarnings("unchecked") // the body's own result, or null, which its type must allow
     T value = end == NULL_RESULT ? null : (T) end;
     return value;
+  }
+
+  /** Says that somebody gets to know, or will, how it ends. */
+  void observe() {
+    observed = true;
+    scheduler.unobserved.observed(this);
+  }
+
+  boolean isObserved() {
+    return observed;
   }
 
   void deadlineExpired() {

@@ -106,6 +106,9 @@ final class Worker {
   @SuppressWarnings("unused")
   private @Nullable Fiber<?> running;
 
+  // whether somebody has interrupted the thread inside run(); that thread only
+  private boolean interrupted;
+
   // slices begun; written by this worker's thread, read by any
   private long slices;
 
@@ -149,6 +152,7 @@ final class Worker {
   void run() {
     JdkPollers.await();
     thread = Thread.currentThread();
+    interrupted = Thread.interrupted();
     try {
       while (!scheduler.hasStopped()) {
         try {
@@ -166,6 +170,9 @@ final class Worker {
       }
     } finally {
       thread = null;
+      if (interrupted) {
+        Thread.currentThread().interrupt(); // meant for the caller, not for a fiber
+      }
     }
   }
 
@@ -326,6 +333,7 @@ final class Worker {
         if (nanos > 0 && asleep && !scheduler.hasStopped()) {
           sleeps++;
           poller.await(nanos);
+          interrupted |= Thread.interrupted(); // or the next wait would not wait
         }
       }
     } finally {
