@@ -187,6 +187,9 @@ public final class Fiber<T> {
   // when the slice began, under a policy that wants to know
   long sliceStart;
 
+  // the innermost withTimeout it is in; this fiber only
+  @Nullable Deadline deadline;
+
   // how many deadlines have passed that their withTimeout has not yet noticed
   @SuppressWarnings("unused")
   private volatile int expiredDeadlines;
@@ -732,6 +735,7 @@ public final class Fiber<T> {
     if (target != from) {
       scheduler = target;
       left.retire(this);
+      Deadline.move(deadline, place);
     }
     Thread.yield(); // comes back on the new worker: see enqueue
     if (worker == left) {
@@ -741,6 +745,7 @@ public final class Fiber<T> {
         from.countBegun(null);
         scheduler = from;
         target.countEnded();
+        Deadline.move(deadline, left);
       }
       throw new IllegalStateException(
           "cannot switch " + this + ": it is pinned to its thread by a native method on its stack");
