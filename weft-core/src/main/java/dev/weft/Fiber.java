@@ -632,9 +632,6 @@ public final class Fiber<T> {
           thrown instanceof InterruptedException || thrown instanceof CancellationException;
       outcome = new Cancelled(expected ? null : thrown);
     }
-    if (FlightEvents.recording()) {
-      FlightEvents.ended(this);
-    }
     Waiters waiting = (Waiters) WAITERS.getAndSet(this, CLOSED);
     if (waiting == null && !observed && outcome instanceof Failure failure) {
       scheduler.unobserved.add(this, failure.cause);

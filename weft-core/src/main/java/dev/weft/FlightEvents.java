@@ -9,7 +9,13 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
-/** Weft's events in the JDK's Flight Recorder. While nothing records they cost a field read. */
+/**
+ * Weft's events in the JDK's Flight Recorder. While nothing records they cost a field read.
+ *
+ * <p>The events of a fiber's life are recorded on its worker's thread, not on its own: JDK 25 drops
+ * the first event of a carrier after one of a virtual thread that ran on it. So the slice of a
+ * fiber that records events itself may be missing.
+ */
 final class FlightEvents {
   private FlightEvents() {}
 
@@ -106,11 +112,13 @@ final class FlightEvents {
   }
 
   static void ended(Fiber<?> fiber) {
-    FiberEnd event = new FiberEnd();
-    if (event.shouldCommit()) {
-      event.fiber = fiber.id();
-      event.name = fiber.name();
-      event.commit();
+    if (recording()) {
+      FiberEnd event = new FiberEnd();
+      if (event.shouldCommit()) {
+        event.fiber = fiber.id();
+        event.name = fiber.name();
+        event.commit();
+      }
     }
   }
 

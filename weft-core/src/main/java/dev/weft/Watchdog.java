@@ -133,6 +133,7 @@ final class Watchdog {
     private void report(Worker worker, Fiber<?> fiber, long nanos) {
       String stack = FiberDump.stackOf(fiber.thread());
       if (worker.running() == fiber && worker.slices() == slices[worker.index]) {
+        FlightEvents.blocked(worker, fiber, nanos);
         Log.warn(
             "%s has held thread %d of %s for %d ms; %s%n%s"
                 .formatted(
@@ -144,7 +145,6 @@ final class Watchdog {
                         ? "nothing else runs until it waits or yields"
                         : "its other fibers move to other threads",
                     stack));
-        FlightEvents.blocked(worker, fiber, nanos);
       }
     }
 

@@ -248,7 +248,11 @@ final class Worker {
     }
     RUNNING.setOpaque(this, null);
     if (fiber.leaveSlice(now)) {
-      retire(fiber);
+      try {
+        FlightEvents.ended(fiber);
+      } finally {
+        retire(fiber);
+      }
     }
   }
 

@@ -1,0 +1,91 @@
+package dev.weft;
+
+import static dev.weft.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Feature;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the JDK's Flight Recorder gets to know. */
+@Feature({"S17", "S22"})
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FlightRecorderTest {
+  private static List<RecordedEvent> of(
+      List<RecordedEvent> events, String type, String field, Object value) {
+    return events.stream()
+        .filter(event -> event.getEventType().getName().equals("dev.weft." + type))
+        .filter(event -> value.equals(event.getValue(field)))
+        .toList();
+  }
+
+  @Test
+  void fibersSlicesStealsAndBlockedThreadsAreRecorded(@TempDir Path dir) throws Exception {
+    Path file = dir.resolve("weft.jfr");
+    try (LogCapture log = new LogCapture();
+        Recording recording = new Recording()) {
+      recording.enable("dev.weft.FiberStart");
+      recording.enable("dev.weft.FiberEnd");
+      recording.enable("dev.weft.FiberSlice").withThreshold(Duration.ofMillis(20));
+      recording.enable("dev.weft.FibersStolen");
+      recording.enable("dev.weft.WorkerBlocked");
+      recording.start();
+      Scheduler scheduler =
+          Scheduler.builder()
+              .threads(2)
+              .name("recorded")
+              .policy(Policy.workStealing())
+              .blockedAfter(Duration.ofMillis(30))
+              .build()
+              .start();
+      CountDownLatch stolen = new CountDownLatch(3);
+      scheduler.go(
+          FiberOptions.named("hog").onThread(0),
+          () -> {
+            for (int i = 0; i < 3; i++) {
+              scheduler.go(FiberOptions.named("light"), stolen::countDown);
+            }
+            while (stolen.getCount() > 0 || log.entries("hog").isEmpty()) {
+              Thread.onSpinWait();
+            }
+          });
+      eventually("it is reported", () -> !log.entries("hog").isEmpty());
+      scheduler.stop();
+      recording.stop();
+      recording.dump(file);
+    }
+    List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+    assertThat(of(events, "FiberStart", "scheduler", "recorded")).hasSize(4);
+    assertThat(of(events, "FiberStart", "name", "light")).hasSize(3);
+    assertThat(of(events, "FiberEnd", "name", "light")).hasSize(3);
+    RecordedEvent start = of(events, "FiberStart", "name", "hog").getFirst();
+    RecordedEvent end = of(events, "FiberEnd", "name", "hog").getFirst();
+    assertThat(end.getLong("fiber")).isEqualTo(start.getLong("fiber"));
+    assertThat(end.getStartTime()).isAfter(start.getStartTime());
+    assertThat(of(events, "FiberSlice", "name", "hog"))
+        .singleElement()
+        .satisfies(
+            slice -> {
+              assertThat(slice.getInt("thread")).isZero();
+              assertThat(slice.getDuration()).isGreaterThan(Duration.ofMillis(20));
+            });
+    assertThat(of(events, "WorkerBlocked", "name", "hog"))
+        .singleElement()
+        .satisfies(
+            blocked -> {
+              assertThat(blocked.getInt("thread")).isZero();
+              assertThat(blocked.getDuration("blockedFor")).isGreaterThan(Duration.ofMillis(30));
+            });
+    List<RecordedEvent> steals = of(events, "FibersStolen", "from", 0);
+    assertThat(steals).isNotEmpty().allMatch(steal -> steal.getInt("to") == 1);
+    assertThat(steals.stream().mapToInt(steal -> steal.getInt("count")).sum()).isEqualTo(3);
+  }
+}
