@@ -14,7 +14,7 @@ final class DeadlockReport {
     }
     List<Fiber<?>> fibers = scheduler.fibers().toList();
     for (Fiber<?> fiber : fibers) {
-      if (fiber.status() != Fiber.Status.WAITING || isWokenByJdk(fiber.thread())) {
+      if (fiber.status() != Fiber.Status.WAITING || isWokenByJdk(fiber.threadOrNull())) {
         return null;
       }
     }
@@ -33,11 +33,11 @@ final class DeadlockReport {
   }
 
   /** The JDK's own timers and pollers wake those that sleep or do I/O past Weft. */
-  private static boolean isWokenByJdk(Thread thread) {
-    if (thread.getState() == Thread.State.TIMED_WAITING) {
+  private static boolean isWokenByJdk(@Nullable Thread thread) {
+    if (thread != null && thread.getState() == Thread.State.TIMED_WAITING) {
       return true;
     }
-    for (StackTraceElement frame : thread.getStackTrace()) {
+    for (StackTraceElement frame : FiberDump.framesOf(thread)) {
       if (frame.getClassName().startsWith("sun.nio.ch.")) {
         return true;
       }

@@ -124,6 +124,9 @@ public final class Fiber<T> {
 
   // made when it is first needed, as a rule by the worker that runs the first slice
   private volatile @Nullable Thread thread;
+
+  // true if it was asked for, and must be kept when it has ended
+  private volatile boolean threadWanted;
   private final boolean guest;
 
   // a Body or a Callable; null once it has been taken
@@ -241,8 +244,40 @@ public final class Fiber<T> {
     return scheduler;
   }
 
-  /** Returns the virtual thread it is. */
+  /**
+   * Returns the virtual thread it is. A fiber that has ended keeps its thread only if somebody
+   * asked for it before; else this is one like it, which has ended too.
+   */
   public Thread thread() {
+    threadWanted = true;
+    Thread made = thread;
+    return made != null ? made : isDone() ? endedThread() : ownThread();
+  }
+
+  /**
+   * Makes a thread that has run and ended, on a plain thread: here it could have to wait for
+   * itself.
+   */
+  private Thread endedThread() {
+    Thread made =
+        VirtualThreads.create(
+            slice -> Thread.ofPlatform().daemon().start(slice), name, false, () -> {});
+    made.start();
+    boolean interrupted = false;
+    while (made.isAlive()) {
+      try {
+        made.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return THREAD.compareAndSet(this, null, made) ? made : Objects.requireNonNull(thread);
+  }
+
+  private Thread ownThread() {
     Thread made = thread;
     return made != null ? made : makeThread(false);
   }
@@ -361,7 +396,7 @@ public final class Fiber<T> {
     }
     PERMIT.setRelease(self, false);
     if (interrupted) {
-      self.thread().interrupt();
+      self.ownThread().interrupt();
     }
   }
 
@@ -450,7 +485,7 @@ public final class Fiber<T> {
       if (guest == null) {
         guest = new Fiber<>(fiber, VirtualThreads.threadOf(slice), slice);
         known.put(slice, guest);
-        known.put(guest.thread(), guest);
+        known.put(guest.ownThread(), guest);
         guest.scheduler.countBegun(null);
       }
       return guest;
@@ -476,7 +511,7 @@ public final class Fiber<T> {
     }
 
     void forget(Fiber<?> guest) {
-      guests().remove(guest.thread());
+      guests().remove(guest.ownThread());
       guests().values().remove(guest);
     }
   }
@@ -535,7 +570,7 @@ public final class Fiber<T> {
     if (FlightEvents.recording()) {
       FlightEvents.started(this);
     }
-    VirtualThreads.start(thread(), scheduler.container); // hands its slice to Strand.execute
+    VirtualThreads.start(ownThread(), scheduler.container); // hands its slice to Strand.execute
     return Objects.requireNonNull(slice);
   }
 
@@ -606,13 +641,16 @@ public final class Fiber<T> {
    * worker may have run the next slice, or the last: whoever sees the end first retires the fiber.
    */
   boolean isOver() {
-    boolean last = guest ? thread().getState() == Thread.State.TERMINATED : over;
+    boolean last = guest ? ownThread().getState() == Thread.State.TERMINATED : over;
     if (!last || !RETIRED.compareAndSet(this, false, true)) {
       return false;
     }
     if (guest) {
-      ((Strand) VirtualThreads.executorOf(thread())).forget(this);
+      ((Strand) VirtualThreads.executorOf(ownThread())).forget(this);
       end(NULL_RESULT);
+    } else if (!threadWanted) {
+      thread = null; // the better part of a fiber's memory, which joiners do not need
+      slice = null;
     }
     return true;
   }
@@ -780,7 +818,7 @@ public final class Fiber<T> {
   void deadlineNoticed() {
     EXPIRED_DEADLINES.getAndAdd(this, -1);
     if (outcome == CANCELLING || expiredDeadlines > 0) {
-      thread().interrupt();
+      ownThread().interrupt();
     }
   }
 

@@ -131,7 +131,7 @@ final class Watchdog {
     }
 
     private void report(Worker worker, Fiber<?> fiber, long nanos) {
-      String stack = FiberDump.stackOf(fiber.thread());
+      String stack = FiberDump.stackOf(fiber.threadOrNull());
       if (worker.running() == fiber && worker.slices() == slices[worker.index]) {
         Log.warn(
             "%s has held thread %d of %s for %d ms; %s%n%s"
