@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class Watchdog {
   private static final long TICK_NANOS = 10_000_000;
 
+  /** After how long in one slice others take over what a worker has; said nothing about. */
+  private static final long TAKE_OVER_NANOS = 20_000_000;
+
   /** How long all fibers of a scheduler have to wait for nothing before that is reported. */
   private static final long DEADLOCK_NANOS = 1_000_000_000;
 
@@ -111,9 +114,10 @@ final class Watchdog {
         worker.stuck = false;
         return false;
       }
+      long before = held[i];
       held[i] += elapsed;
-      if (!worker.stuck && held[i] > scheduler.blockedNanos) {
-        worker.stuck = true;
+      worker.stuck = held[i] > Math.min(TAKE_OVER_NANOS, scheduler.blockedNanos);
+      if (before <= scheduler.blockedNanos && held[i] > scheduler.blockedNanos) {
         report(worker, fiber, held[i]);
       }
       return worker.stuck;
@@ -142,7 +146,7 @@ final class Watchdog {
                     nanos / 1_000_000,
                     scheduler.threads() == 1
                         ? "nothing else runs until it waits or yields"
-                        : "its other fibers move to other threads",
+                        : "its other fibers have moved to other threads",
                     stack));
         FlightEvents.blocked(worker, fiber, nanos);
       }
