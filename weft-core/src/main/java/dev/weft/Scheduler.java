@@ -637,7 +637,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     private boolean daemon;
     private boolean failOnDeadlock;
     private boolean keepsProcessAlive;
-    private Duration blockedAfter = Duration.ofMillis(100);
+    private Duration blockedAfter = Duration.ofSeconds(1);
     private BiConsumer<Fiber<?>, Throwable> onUncaught = (fiber, failure) -> {};
 
     private Builder() {}
@@ -712,7 +712,8 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
 
     /**
-     * Sets after how long without a switch a thread is reported, and others take over its fibers.
+     * Sets after how long in one fiber without a switch a thread is reported; a second by default.
+     * Other threads take over its fibers after 20 ms, or this limit if it is shorter.
      */
     public Builder blockedAfter(Duration limit) {
       if (limit.isNegative() || limit.isZero()) {
