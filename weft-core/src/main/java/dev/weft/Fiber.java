@@ -5,6 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -43,6 +45,24 @@ public final class Fiber<T> {
    *             │                               ▼
    *             └───────── unpark ─────────── WAITING
    */
+
+  /*
+   * Whose turn it is. The JDK may hand out the next slice before the worker has left the former one,
+   * and a slice twice: it does so after it has looked at the stack of a ready thread. The turn sees
+   * to it that a fiber is in one queue, or in the hands of one worker, but never both.
+   *
+   *           IDLE -> QUEUED     // handed out
+   *         QUEUED -> RUNNING    // taken by a worker
+   *        RUNNING -> AGAIN      // handed out before the worker has left the slice
+   *        RUNNING -> IDLE       // the worker has left it
+   *          AGAIN -> QUEUED     // the worker has left it, and queues it
+   * RUNNING, AGAIN -> OVER       // the worker has left the last one
+   */
+  private static final int IDLE = 0;
+  private static final int QUEUED = 1;
+  private static final int RUNNING = 2;
+  private static final int AGAIN = 3;
+  private static final int OVER = 4;
 
   /** Where a fiber is in its life. */
   public enum Status {
@@ -96,8 +116,7 @@ public final class Fiber<T> {
   private static final VarHandle OUTCOME;
   private static final VarHandle WAITERS;
   private static final VarHandle GUESTS;
-  private static final VarHandle QUEUED;
-  private static final VarHandle RETIRED;
+  private static final VarHandle TURN;
   private static final VarHandle THREAD;
   private static final VarHandle PERMIT;
   private static final VarHandle EXPIRED_DEADLINES;
@@ -109,8 +128,7 @@ public final class Fiber<T> {
       WAITERS = lookup.findVarHandle(Fiber.class, "waiters", Waiters.class);
       EXPIRED_DEADLINES = lookup.findVarHandle(Fiber.class, "expiredDeadlines", int.class);
       THREAD = lookup.findVarHandle(Fiber.class, "thread", Thread.class);
-      RETIRED = lookup.findVarHandle(Fiber.class, "retired", boolean.class);
-      QUEUED = lookup.findVarHandle(Fiber.class, "queued", boolean.class);
+      TURN = lookup.findVarHandle(Fiber.class, "turn", int.class);
       PERMIT = lookup.findVarHandle(Fiber.class, "permit", boolean.class);
       GUESTS = lookup.findVarHandle(Strand.class, "guests", Map.class);
     } catch (ReflectiveOperationException e) {
@@ -156,17 +174,15 @@ public final class Fiber<T> {
   // the only thread it may run on, or -1
   private volatile int boundThread;
 
-  // true while it is in a ready queue or an inbox; opaque, for status()
-  @SuppressWarnings("unused")
-  private boolean queued;
-
-  // true once a worker has seen its end
-  @SuppressWarnings("unused")
-  private boolean retired;
+  // IDLE, QUEUED, RUNNING, AGAIN or OVER
+  private volatile int turn;
 
   // true once there is nothing left to run: its end may itself wait, in callbacks of toFuture(), so
   // being done is not yet being over
   private volatile boolean over;
+
+  // true if a failure need not be reported: somebody has joined, or will
+  private volatile boolean observed;
 
   // for dumps: when it last stopped running, as far as its worker knew the time
   long waitingSince;
@@ -233,10 +249,11 @@ public final class Fiber<T> {
     if (isDone()) {
       return Status.DONE;
     }
-    if (worker.running() == this) {
-      return Status.RUNNING;
-    }
-    return (boolean) QUEUED.getOpaque(this) ? Status.READY : Status.WAITING;
+    return switch (turn) {
+      case QUEUED -> Status.READY;
+      case RUNNING, AGAIN -> Status.RUNNING;
+      default -> Status.WAITING;
+    };
   }
 
   /** Returns the scheduler it runs on. */
@@ -313,7 +330,7 @@ public final class Fiber<T> {
    * @throws TimeoutException if it has not ended by then; it goes on
    */
   public T join(Duration limit) throws InterruptedException, TimeoutException {
-    if (!isDone() && !awaitEnd(limit)) {
+    if (!isDone() && !awaitEnd(Objects.requireNonNull(limit, "limit"))) {
       throw new TimeoutException(this + " has not ended within " + limit);
     }
     return result();
@@ -394,7 +411,7 @@ public final class Fiber<T> {
       LockSupport.park(SUSPENDED);
       interrupted |= Thread.interrupted();
     }
-    PERMIT.setRelease(self, false);
+    PERMIT.getAndSet(self, false); // reads too: what came before the schedule it uses up is seen
     if (interrupted) {
       self.ownThread().interrupt();
     }
@@ -428,7 +445,12 @@ public final class Fiber<T> {
     sleep(Duration.between(Instant.now(), time));
   }
 
-  /** Moves this fiber to another scheduler; it goes on there, bound to no thread. */
+  /**
+   * Moves this fiber to another scheduler; it goes on there, bound to no thread.
+   *
+   * @throws java.util.concurrent.RejectedExecutionException if that one has been stopped; the fiber
+   *     stays where it is
+   */
   public static void switchTo(Scheduler target) {
     Fiber<?> self = self("switch");
     self.throwIfCancelled();
@@ -483,7 +505,9 @@ public final class Fiber<T> {
       Map<Object, Fiber<?>> known = guests();
       Fiber<?> guest = known.get(slice);
       if (guest == null) {
-        guest = new Fiber<>(fiber, VirtualThreads.threadOf(slice), slice);
+        Fiber<?> starter = currentOrNull(); // another guest, as a rule this fiber
+        Fiber<?> host = starter != null ? starter : fiber;
+        guest = new Fiber<>(host, VirtualThreads.threadOf(slice), slice);
         known.put(slice, guest);
         known.put(guest.ownThread(), guest);
         guest.scheduler.countBegun(null);
@@ -512,7 +536,7 @@ public final class Fiber<T> {
 
     void forget(Fiber<?> guest) {
       guests().remove(guest.ownThread());
-      guests().values().remove(guest);
+      guests().remove(guest.slice);
     }
   }
 
@@ -523,9 +547,23 @@ public final class Fiber<T> {
         : null;
   }
 
-  /** Queues this fiber where it belongs. Called on any thread, often inside JDK code. */
+  /** Takes a slice that is handed out. Called on any thread, often inside JDK code. */
   void becomeReady() {
-    QUEUED.setOpaque(this, true);
+    while (true) {
+      int seen = turn;
+      if (seen == IDLE) {
+        if (TURN.compareAndSet(this, IDLE, QUEUED)) {
+          enqueue();
+          return;
+        }
+      } else if (seen != RUNNING || TURN.compareAndSet(this, RUNNING, AGAIN)) {
+        return;
+      }
+    }
+  }
+
+  /** Queues this fiber where it belongs. */
+  private void enqueue() {
     Worker here = currentWorker();
     Worker target = scheduler.workerFor(this, here);
     if (target == here) {
@@ -545,8 +583,27 @@ public final class Fiber<T> {
     return waker == null ? null : waker.worker;
   }
 
+  /** Told by a worker that it has taken this fiber from its queue, to run a slice. */
+  void enterSlice(Worker taker) {
+    worker = taker;
+    TURN.setRelease(this, RUNNING);
+  }
+
+  /** Told by that worker after the slice; returns whether it was the last. */
+  boolean leaveSlice(long now) {
+    if (isOver()) {
+      turn = OVER;
+      return true;
+    }
+    waitingSince = now;
+    if (!TURN.compareAndSet(this, RUNNING, IDLE)) {
+      TURN.setRelease(this, QUEUED);
+      enqueue();
+    }
+    return false;
+  }
+
   void runSlice() {
-    QUEUED.setOpaque(this, false);
     try {
       if (slice != null) {
         slice.run();
@@ -611,7 +668,7 @@ public final class Fiber<T> {
       FlightEvents.ended(this);
     }
     Waiters waiting = (Waiters) WAITERS.getAndSet(this, CLOSED);
-    if (waiting == null && outcome instanceof Failure failure) {
+    if (waiting == null && !observed && outcome instanceof Failure failure) {
       scheduler.unobserved.add(this, failure.cause);
     }
     wakeOldestFirst(waiting);
@@ -636,23 +693,18 @@ public final class Fiber<T> {
     }
   }
 
-  /**
-   * Returns true once, after its last slice; asked by each worker after each slice. By then another
-   * worker may have run the next slice, or the last: whoever sees the end first retires the fiber.
-   */
-  boolean isOver() {
-    boolean last = guest ? ownThread().getState() == Thread.State.TERMINATED : over;
-    if (!last || !RETIRED.compareAndSet(this, false, true)) {
-      return false;
-    }
+  private boolean isOver() {
     if (guest) {
+      if (ownThread().getState() != Thread.State.TERMINATED) {
+        return false;
+      }
       ((Strand) VirtualThreads.executorOf(ownThread())).forget(this);
       end(NULL_RESULT);
-    } else if (!threadWanted) {
+    } else if (over && !threadWanted) {
       thread = null; // the better part of a fiber's memory, which joiners do not need
       slice = null;
     }
-    return true;
+    return guest || over;
   }
 
   boolean isDone() {
@@ -704,21 +756,24 @@ public final class Fiber<T> {
   }
 
   private void moveTo(Scheduler target, Worker place, int bound) {
-    if (place == worker && target == scheduler) {
+    Scheduler from = scheduler;
+    Worker left = worker;
+    if (target == from && (place == left || bound == FiberOptions.ANY_THREAD)) {
+      home = left;
       boundThread = bound;
       return;
     }
-    Scheduler from = scheduler;
-    Worker left = worker;
+    if (target != from) {
+      target.countBegun(null); // first: it may refuse
+    }
     int boundBefore = boundThread;
     boundThread = bound;
     home = place;
     if (target != from) {
-      target.countBegun(null);
       scheduler = target;
       left.retire(this);
     }
-    Thread.yield(); // comes back on the new worker: see becomeReady
+    Thread.yield(); // comes back on the new worker: see enqueue
     if (worker == left) {
       boundThread = boundBefore;
       home = left;
@@ -786,16 +841,23 @@ public final class Fiber<T> {
   }
 
   private static @Nullable Waiters without(Object gone, @Nullable Waiters list) {
-    if (list == null || list.waiter == gone) {
-      return list == null ? null : list.next;
+    Deque<Object> newer = new ArrayDeque<>();
+    Waiters rest = list;
+    while (rest != null && rest.waiter != gone) {
+      newer.push(rest.waiter);
+      rest = rest.next;
     }
-    return new Waiters(list.waiter, without(gone, list.next));
+    Waiters result = rest == null ? null : rest.next;
+    for (Object waiter : newer) {
+      result = new Waiters(waiter, result);
+    }
+    return result;
   }
 
   private T result() {
     Object end = outcome;
     if (end instanceof Failure failure) {
-      scheduler.unobserved.observed(this);
+      observe();
       throw new CompletionException(this + " failed: " + failure.cause, failure.cause);
     }
     if (end instanceof Cancelled cancelled) {
@@ -808,6 +870,16 @@ public final class Fiber<T> {
     @SuppressWarnings("unchecked") // the body's own result, or null, which its type must allow
     T value = end == NULL_RESULT ? null : (T) end;
     return value;
+  }
+
+  /** Says that somebody gets to know, or will, how it ends. */
+  void observe() {
+    observed = true;
+    scheduler.unobserved.observed(this);
+  }
+
+  boolean isObserved() {
+    return observed;
   }
 
   void deadlineExpired() {

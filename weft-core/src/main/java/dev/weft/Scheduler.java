@@ -158,11 +158,15 @@ public final class Scheduler implements Executor, AutoCloseable {
       throw refusal(
           "start", state == STARTED ? "it is running" : "it has been stopped; build a new one");
     }
-    int first = 0;
+    Watchdog.watch(this);
     if (config.useCaller) {
       caller = Thread.currentThread();
-      first = 1;
     }
+    startThreads(config.useCaller ? 1 : 0);
+    return this;
+  }
+
+  private void startThreads(int first) {
     for (int i = first; i < workers.length; i++) {
       Thread.ofPlatform()
           .name(config.name + "-" + i)
@@ -170,8 +174,6 @@ public final class Scheduler implements Executor, AutoCloseable {
           .stackSize(config.stackSize)
           .start(workers[i]::run);
     }
-    Watchdog.watch(this);
-    return this;
   }
 
   /**
@@ -184,11 +186,6 @@ public final class Scheduler implements Executor, AutoCloseable {
    */
   public void stop() {
     drain(null);
-    String report = deadlock;
-    if (report != null) {
-      deadlock = null;
-      throw new IllegalStateException(report);
-    }
   }
 
   /**
@@ -196,7 +193,7 @@ public final class Scheduler implements Executor, AutoCloseable {
    * which. Returns whether all ended by themselves.
    */
   public boolean stop(Duration limit) {
-    return drain(limit);
+    return drain(Objects.requireNonNull(limit, "limit"));
   }
 
   /** Stops: see {@link #stop()}. */
@@ -207,14 +204,13 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   private boolean drain(@Nullable Duration limit) {
     checkMayStop();
+    AtomicBoolean cutShort = new AtomicBoolean();
     if (STATE.compareAndSet(this, NEW, STOPPING)) {
-      cancelRest("it was never started");
-      giveUp();
-      return live.isZero();
+      cutShort.set(cancelRest("it was never started"));
+      startThreads(0); // they end what was cancelled
     }
     STATE.compareAndSet(this, STARTED, STOPPING);
     wakeAll();
-    AtomicBoolean cutShort = new AtomicBoolean();
     if (limit != null) {
       Thread.ofPlatform()
           .daemon()
@@ -225,6 +221,11 @@ public final class Scheduler implements Executor, AutoCloseable {
       workers[0].run();
     }
     awaitStopped();
+    String report = deadlock;
+    if (report != null) {
+      deadlock = null;
+      throw new IllegalStateException(report);
+    }
     return !cutShort.get();
   }
 
@@ -264,7 +265,8 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
   }
 
-  private void cancelRest(String why) {
+  /** Returns whether there was something to cancel. */
+  private boolean cancelRest(String why) {
     List<Fiber<?>> rest = fibers().filter(Fiber::cancel).collect(Collectors.toList());
     timersAbandoned = true;
     wakeAll();
@@ -272,7 +274,9 @@ public final class Scheduler implements Executor, AutoCloseable {
       Log.warn(
           "%s cancelled what was left of it, for %s: fibers [%s] and %d timers"
               .formatted(this, why, names(rest.stream()), pendingTimers.oneShots()));
+      return true;
     }
+    return false;
   }
 
   private void awaitStopped() {
@@ -307,7 +311,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   void noteIdle() {
     if (state == STOPPING) {
       stopIfDrained();
-      if (config.failOnDeadlock && idle.get() == serving() && state == STOPPING) {
+      if (config.failOnDeadlock && state == STOPPING) {
         String report = DeadlockReport.of(this);
         if (report != null) {
           deadlock = report;
@@ -328,7 +332,7 @@ public final class Scheduler implements Executor, AutoCloseable {
         state = STOPPED;
         afterStopped();
       } else {
-        state = STOPPING;
+        STATE.compareAndSet(this, CLOSING, STOPPING); // unless given up meanwhile
       }
     }
   }
@@ -337,7 +341,14 @@ public final class Scheduler implements Executor, AutoCloseable {
     return live.isZero() && (timersAbandoned || pendingTimers.oneShots() == 0);
   }
 
-  /** Called when the last one-shot timer is gone: a worker that sleeps has to look again. */
+  /** Returns whether it stops, and no more than so many fibers and no one-shot timer are left. */
+  boolean isDrainedBut(int fibers) {
+    return state == STOPPING
+        && live.get() <= fibers
+        && (timersAbandoned || pendingTimers.oneShots() == 0);
+  }
+
+  /** Called when what stop() waits for may be gone: a worker that sleeps has to look again. */
   void wakeToStop() {
     if (state == STOPPING) {
       wakeAll();
@@ -424,7 +435,13 @@ public final class Scheduler implements Executor, AutoCloseable {
     Worker here = currentWorker();
     Worker place = options.thread() >= 0 ? worker(options.thread()) : placeFor(here);
     countBegun(here);
-    Fiber<T> fiber = new Fiber<>(this, place, options, body);
+    Fiber<T> fiber;
+    try {
+      fiber = new Fiber<>(this, place, options, body);
+    } catch (Throwable e) { // no memory, or no stack
+      countEnded();
+      throw e;
+    }
     fiber.becomeReady();
     return fiber;
   }
@@ -467,6 +484,7 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   void countEnded() {
     live.endOutside();
+    wakeToStop();
   }
 
   /** Returns whether what has just been counted will be served. */
@@ -514,6 +532,10 @@ public final class Scheduler implements Executor, AutoCloseable {
    */
   Worker workerFor(Fiber<?> fiber, @Nullable Worker here) {
     Worker home = fiber.home;
+    if (home.scheduler != this) { // schedule(fiber, thread) met it as it moved here
+      home = placeFor(null);
+      fiber.home = home;
+    }
     if (here == null || here == home || here.scheduler != this || fiber.isBound()) {
       return home;
     }
@@ -557,12 +579,22 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
   }
 
-  private int serving() {
-    int count = 0;
+  /** Returns whether no worker does anything, nor will by itself. */
+  boolean isStill() {
+    int serving = 0;
     for (Worker worker : workers) {
-      count += worker.isServing() ? 1 : 0;
+      serving += worker.isServing() ? 1 : 0;
     }
-    return count;
+    return idle.get() == serving && !somethingWillCome();
+  }
+
+  /** Returns how many slices have begun. */
+  long slices() {
+    long sum = 0;
+    for (Worker worker : workers) {
+      sum += worker.slices();
+    }
+    return sum;
   }
 
   // ---- looking ----

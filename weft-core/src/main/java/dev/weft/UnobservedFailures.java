@@ -22,6 +22,10 @@ final class UnobservedFailures {
 
   void add(Fiber<?> fiber, Throwable cause) {
     failed.put(fiber, new Failed(cause, System.nanoTime()));
+    if (fiber.isObserved()) { // by one who saw the end before this was told
+      failed.remove(fiber);
+      return;
+    }
     Watchdog.wakeUp();
   }
 

@@ -1,6 +1,5 @@
 package dev.weft;
 
-import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
@@ -57,6 +56,7 @@ final class Watchdog {
         }
       }
       if (busy) {
+        parked = false; // it will look soon anyway: nobody need wake it
         LockSupport.parkNanos(TICK_NANOS);
       } else if (parked) {
         LockSupport.park();
@@ -154,7 +154,7 @@ final class Watchdog {
 
     /** Reports a standstill once it has lasted; returns whether it may become one. */
     private boolean awaitsDeadlock(long now, boolean busy) {
-      long total = Arrays.stream(scheduler.workers).mapToLong(Worker::slices).sum();
+      long total = scheduler.slices();
       if (busy || scheduler.live.isZero() || total != standstillSlices) {
         standstillSlices = total;
         standstill = 0;

@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  *       the worker sets asleep, then looks at the inbox and the timers, then sleeps. Likewise for
  *       what it could steal: idle workers are counted before they look, and who adds looks at the
  *       count after.
- *   <li>A fiber is in at most one ready queue or inbox: its virtual thread hands out its next slice
- *       only after the former one has ended.
+ *   <li>A fiber is in at most one ready queue or inbox, and in none while a worker runs it: see the
+ *       turns in {@link Fiber}.
  * </ul>
  */
 final class Worker {
@@ -106,6 +106,9 @@ final class Worker {
   @SuppressWarnings("unused")
   private @Nullable Fiber<?> running;
 
+  // whether somebody has interrupted the thread inside run(); that thread only
+  private boolean interrupted;
+
   // slices begun; written by this worker's thread, read by any
   private long slices;
 
@@ -149,6 +152,7 @@ final class Worker {
   void run() {
     JdkPollers.await();
     thread = Thread.currentThread();
+    interrupted = Thread.interrupted();
     try {
       while (!scheduler.hasStopped()) {
         try {
@@ -166,6 +170,9 @@ final class Worker {
       }
     } finally {
       thread = null;
+      if (interrupted) {
+        Thread.currentThread().interrupt(); // meant for the caller, not for a fiber
+      }
     }
   }
 
@@ -218,7 +225,7 @@ final class Worker {
   }
 
   private void runSlice(Fiber<?> fiber) {
-    fiber.worker = this;
+    fiber.enterSlice(this);
     RUNNING.setOpaque(this, fiber);
     SLICES.setOpaque(this, slices + 1);
     if (timed) {
@@ -240,8 +247,7 @@ final class Worker {
       }
     }
     RUNNING.setOpaque(this, null);
-    fiber.waitingSince = now;
-    if (fiber.isOver()) {
+    if (fiber.leaveSlice(now)) {
       retire(fiber);
     }
   }
@@ -327,6 +333,7 @@ final class Worker {
         if (nanos > 0 && asleep && !scheduler.hasStopped()) {
           sleeps++;
           poller.await(nanos);
+          interrupted |= Thread.interrupted(); // or the next wait would not wait
         }
       }
     } finally {
