@@ -54,8 +54,11 @@ public final class Scheduler implements Executor, AutoCloseable {
   private static final int CLOSING = 3;
   private static final int STOPPED = 4;
 
-  /** How long stop(limit) waits, after it has cancelled, for the cancelled ones to end. */
+  /** How long stop(limit), after it has cancelled, waits for the next cancelled one to end. */
   private static final Duration GRACE = Duration.ofSeconds(1);
+
+  /** How many fibers a log message names at most. */
+  private static final int MOST_NAMES = 20;
 
   private static final Logger LOG = System.getLogger("dev.weft");
   private static final VarHandle STATE;
@@ -255,10 +258,16 @@ public final class Scheduler implements Executor, AutoCloseable {
       if (!stopped.await(Nanos.of(limit), TimeUnit.NANOSECONDS)) {
         reached.set(true);
         cancelRest("it had not ended within " + limit);
-        if (!stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
-          LOG.log(Level.WARNING, "scheduler {0} gave up on {1}", config.name, names(fibers()));
-          giveUp();
+        long left = Long.MAX_VALUE;
+        while (live.get() < left) {
+          left = live.get();
+          if (stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
+            return;
+          }
         }
+        LOG.log(
+            Level.WARNING, "scheduler {0} gave up on {1}", config.name, names(fibers().toList()));
+        giveUp();
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts this thread", e);
@@ -275,7 +284,7 @@ public final class Scheduler implements Executor, AutoCloseable {
           "{0} cancelled what was left of it, for {1}: fibers [{2}] and {3} timers",
           this,
           why,
-          names(rest.stream()),
+          names(rest),
           pendingTimers.oneShots());
     }
   }
@@ -589,8 +598,11 @@ public final class Scheduler implements Executor, AutoCloseable {
     return all.stream();
   }
 
-  private static String names(Stream<Fiber<?>> fibers) {
-    return fibers.map(Fiber::toString).collect(Collectors.joining(", "));
+  private static String names(List<Fiber<?>> fibers) {
+    String first =
+        fibers.stream().limit(MOST_NAMES).map(Fiber::toString).collect(Collectors.joining(", "));
+    int more = fibers.size() - MOST_NAMES;
+    return more > 0 ? first + " and " + more + " more" : first;
   }
 
   private IllegalStateException refusal(String verb, String why) {
