@@ -190,6 +190,9 @@ public final class Fiber<T> {
   // when the slice began, under a policy that wants to know
   long sliceStart;
 
+  // running average of its slices in nanoseconds, for ResponseRatioQueue; 0 before the first
+  long usualSlice;
+
   // how many deadlines have passed that their withTimeout has not yet noticed
   @SuppressWarnings("unused")
   private volatile int expiredDeadlines;
@@ -318,6 +321,7 @@ public final class Fiber<T> {
    * @throws InterruptedException if the one who waits is interrupted or cancelled
    */
   public T join() throws InterruptedException {
+    giveWay();
     if (!isDone()) {
       awaitEnd(null);
     }
@@ -330,6 +334,7 @@ public final class Fiber<T> {
    * @throws TimeoutException if it has not ended by then; it goes on
    */
   public T join(Duration limit) throws InterruptedException, TimeoutException {
+    giveWay();
     if (!isDone() && !awaitEnd(Objects.requireNonNull(limit, "limit"))) {
       throw new TimeoutException(this + " has not ended within " + limit);
     }

@@ -52,8 +52,11 @@ public final class Scheduler implements Executor, AutoCloseable {
   private static final int CLOSING = 3;
   private static final int STOPPED = 4;
 
-  /** How long stop(limit) waits, after it has cancelled, for the cancelled ones to end. */
+  /** How long stop(limit), after it has cancelled, waits for the next cancelled one to end. */
   private static final Duration GRACE = Duration.ofSeconds(1);
+
+  /** How many fibers a log message names at most. */
+  private static final int MOST_NAMES = 20;
 
   private static final VarHandle STATE;
 
@@ -255,10 +258,15 @@ public final class Scheduler implements Executor, AutoCloseable {
       if (!stopped.await(Nanos.of(limit), TimeUnit.NANOSECONDS)) {
         reached.set(true);
         cancelRest("it had not ended within " + limit);
-        if (!stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
-          Log.warn(this + " stopped without the end of " + names(fibers()));
-          giveUp();
+        long left = Long.MAX_VALUE;
+        while (live.get() < left) {
+          left = live.get();
+          if (stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
+            return;
+          }
         }
+        Log.warn(this + " stopped without the end of " + names(fibers().toList()));
+        giveUp();
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts this thread", e);
@@ -273,7 +281,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     if (!rest.isEmpty() || pendingTimers.oneShots() > 0) {
       Log.warn(
           "%s cancelled what was left of it, for %s: fibers [%s] and %d timers"
-              .formatted(this, why, names(rest.stream()), pendingTimers.oneShots()));
+              .formatted(this, why, names(rest), pendingTimers.oneShots()));
       return true;
     }
     return false;
@@ -649,8 +657,11 @@ public final class Scheduler implements Executor, AutoCloseable {
     return all.stream();
   }
 
-  private static String names(Stream<Fiber<?>> fibers) {
-    return fibers.map(Fiber::toString).collect(Collectors.joining(", "));
+  private static String names(List<Fiber<?>> fibers) {
+    String first =
+        fibers.stream().limit(MOST_NAMES).map(Fiber::toString).collect(Collectors.joining(", "));
+    int more = fibers.size() - MOST_NAMES;
+    return more > 0 ? first + " and " + more + " more" : first;
   }
 
   private IllegalStateException refusal(String verb, String why) {

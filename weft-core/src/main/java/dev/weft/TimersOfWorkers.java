@@ -74,6 +74,9 @@ final class TimersOfWorkers implements TimerHost {
       pending(-change, oneShot);
       throw new RejectedExecutionException(scheduler + " has been stopped");
     }
+    if (change > 0) {
+      Fiber.giveWay();
+    }
   }
 
   @Override

@@ -229,7 +229,7 @@ final class Worker {
     RUNNING.setOpaque(this, fiber);
     SLICES.setOpaque(this, slices + 1);
     if (timed) {
-      now = fiber.sliceStart = scheduler.clock.nanoTime();
+      fiber.sliceStart = now; // read after the last slice, or before the first of the batch
     }
     if (FlightEvents.recording()) {
       FlightEvents.recordSlice(this, fiber);

@@ -1,0 +1,67 @@
+package dev.weft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Feature;
+import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A million fibers, in a JVM of its own with a heap of 2 GB. */
+@Timeout(120)
+class FiberScaleTest {
+  /** Sends a million fibers to sleep, then stops their scheduler, which cancels them. */
+  static final class Sleepers {
+    public static void main(String[] args) throws Exception {
+      int many = 1_000_000;
+      Scheduler scheduler = Scheduler.builder().threads(2).build().start();
+      LongAdder begun = new LongAdder();
+      long before = usedBytes();
+      for (int i = 0; i < many; i++) {
+        scheduler.go(
+            () -> {
+              begun.increment();
+              Fiber.sleep(Duration.ofHours(1));
+            });
+      }
+      while (begun.sum() < many || scheduler.stats().sleeping() < many) {
+        Thread.sleep(50);
+      }
+      long each = (usedBytes() - before) / many;
+      System.out.println(scheduler.stats().sleeping() + " sleep, " + each + " bytes each");
+      boolean ended = scheduler.stop(Duration.ZERO);
+      System.out.println("ended by themselves: " + ended);
+      System.out.println(scheduler.stats().ended() + " ended");
+    }
+
+    private static long usedBytes() {
+      System.gc();
+      Runtime runtime = Runtime.getRuntime();
+      return runtime.totalMemory() - runtime.freeMemory();
+    }
+  }
+
+  @Test
+  @Feature("S21")
+  void aMillionSleepingFibersFitInTwoGigabytesAndEndWhenStopped() throws Exception {
+    ForkedJvm.Result result =
+        ForkedJvm.java(
+            ForkedJvm.weftArgs(),
+            "-Xmx2g",
+            "-XX:+UseSerialGC",
+            "-cp",
+            ForkedJvm.classPathOf(
+                Fiber.class,
+                FiberScaleTest.class,
+                org.jctools.queues.MessagePassingQueue.class,
+                org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue.class),
+            Sleepers.class.getName());
+    assertThat(result.exitStatus()).as(result.output()).isZero();
+    System.out.print(result.output());
+    assertThat(result.output())
+        .contains("1000000 sleep, ")
+        .contains("ended by themselves: false")
+        .contains("1000000 ended");
+  }
+}
