@@ -28,9 +28,18 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * Measures the average time of one call of a JMH benchmark method, in nanoseconds: {@link
  * Metric#TIME}. A parameter of the comparison is the {@code @Param} field of the same name.
  */
-public record JmhMethod(Class<?> owner, String method) implements Measurement {
+public record JmhMethod(Class<?> owner, String method, List<String> flags) implements Measurement {
   private static final int WARM_UPS = 3;
   private static final int MEASUREMENTS = 5;
+
+  public JmhMethod {
+    flags = List.copyOf(flags);
+  }
+
+  /** Measures the method in a JVM with these flags in addition to those that Weft needs. */
+  public JmhMethod(Class<?> owner, String method, String... flags) {
+    this(owner, method, List.of(flags));
+  }
 
   @Override
   public Outcome measure(Trial trial) {
@@ -51,9 +60,10 @@ public record JmhMethod(Class<?> owner, String method) implements Measurement {
   }
 
   private ChainedOptionsBuilder options(Trial trial) {
-    List<String> flags = new ArrayList<>(trial.jvmFlags());
+    List<String> jvmFlags = new ArrayList<>(trial.jvmFlags());
+    jvmFlags.addAll(flags);
     // JMH itself uses what this flag allows; without it the JVM warns
-    flags.add("--sun-misc-unsafe-memory-access=allow");
+    jvmFlags.add("--sun-misc-unsafe-memory-access=allow");
     ChainedOptionsBuilder options =
         new OptionsBuilder()
             .include("^" + Pattern.quote(owner.getCanonicalName() + "." + method) + "$")
@@ -66,7 +76,7 @@ public record JmhMethod(Class<?> owner, String method) implements Measurement {
             .measurementTime(part(trial.pace().measurement(), MEASUREMENTS))
             .timeout(TimeValue.minutes(1))
             .shouldFailOnError(true)
-            .jvmArgs(flags.toArray(String[]::new));
+            .jvmArgs(jvmFlags.toArray(String[]::new));
     String parameter = trial.parameter().name();
     return parameter.isEmpty() ? options : options.param(parameter, trial.value());
   }
