@@ -4,6 +4,7 @@ import dev.weft.bench.model.Measurement;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Trial;
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -45,6 +46,8 @@ public record JmhMethod(Class<?> owner, String method, List<String> flags) imple
   public Outcome measure(Trial trial) {
     OutputFormat chatter =
         OutputFormatFactory.createFormatInstance(trial.log(), VerboseMode.NORMAL);
+    PrintStream err = System.err;
+    System.setErr(trial.log()); // where JMH repeats what the forked JVM says on its own
     try {
       Collection<RunResult> results = new Runner(options(trial).build(), chatter).run();
       List<Double> readings = readings(results);
@@ -56,6 +59,8 @@ public record JmhMethod(Class<?> owner, String method, List<String> flags) imple
     } catch (RunnerException e) {
       e.printStackTrace(trial.log());
       return new Outcome.Failure(String.valueOf(e.getMessage()).lines().findFirst().orElse("JMH"));
+    } finally {
+      System.setErr(err);
     }
   }
 
