@@ -1,6 +1,5 @@
 package dev.weft.bench.suite;
 
-import com.sun.management.OperatingSystemMXBean;
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
@@ -8,7 +7,6 @@ import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.ForkedProbe;
 import dev.weft.bench.run.Probe;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -63,17 +61,13 @@ public final class IdleBenchmark {
         throws InterruptedException {
       begin();
       Thread.sleep(2_000);
-      long cpuBefore = cpuNanos();
+      long cpuBefore = CpuClock.nanos();
       long before = System.nanoTime();
       Thread.sleep(5_000);
-      double share = (double) (cpuNanos() - cpuBefore) / (System.nanoTime() - before);
+      double share = (double) (CpuClock.nanos() - cpuBefore) / (System.nanoTime() - before);
       return Map.of(CPU.name(), 100 * share);
     }
 
     abstract void begin();
-
-    private static long cpuNanos() {
-      return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
-    }
   }
 }

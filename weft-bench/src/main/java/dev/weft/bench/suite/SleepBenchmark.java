@@ -1,6 +1,5 @@
 package dev.weft.bench.suite;
 
-import com.sun.management.OperatingSystemMXBean;
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
@@ -8,7 +7,6 @@ import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.ForkedProbe;
 import dev.weft.bench.run.Probe;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Map;
 
@@ -91,21 +89,17 @@ public final class SleepBenchmark {
       Samples cpu = new Samples(runs);
       for (int i = -WARM_UPS; i < runs; i++) {
         System.gc(); // what the last run left is not this one's to clean up
-        long cpuBefore = cpuNanos();
+        long cpuBefore = CpuClock.nanos();
         long before = System.nanoTime();
         sleepAll();
         if (i >= 0) {
           wall.add((System.nanoTime() - before) / 1e6);
-          cpu.add((cpuNanos() - cpuBefore) / 1e6);
+          cpu.add((CpuClock.nanos() - cpuBefore) / 1e6);
         }
       }
       return Map.of(WALL.name(), wall.median(), CPU.name(), cpu.median());
     }
 
     abstract void sleepAll() throws InterruptedException;
-
-    private static long cpuNanos() {
-      return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
-    }
   }
 }
