@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The CPU time of a process in which everybody waits. */
 public final class IdleBenchmark {
-  private static final Metric CPU = new Metric("CPU", "% of a core", Metric.Better.LESS);
+  private static final Metric CPU = new Metric("CPU time, of one core", "%", Metric.Better.LESS);
   private static final int WAITING = 100;
 
   private IdleBenchmark() {}
