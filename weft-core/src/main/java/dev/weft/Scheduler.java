@@ -331,7 +331,6 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   void exitIdle() {
     idle.decrementAndGet();
-    Watchdog.wakeUp();
   }
 
   private void stopIfDrained() {
@@ -532,6 +531,13 @@ public final class Scheduler implements Executor, AutoCloseable {
     Worker dealt = workers[i];
     boolean away = i == 0 && config.useCaller && !dealt.isServing();
     return away || dealt.stuck ? workers[(i + 1) % workers.length] : dealt;
+  }
+
+  /** Where a timer goes that a thread of no scheduler sets: always the same worker for a thread. */
+  Worker placeForThread() {
+    int i = (int) (Thread.currentThread().threadId() % workers.length);
+    boolean away = i == 0 && config.useCaller && workers.length > 1 && !workers[0].isServing();
+    return workers[away ? 1 : i];
   }
 
   /**
