@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A fiber costs next to nothing: use a pool to bound something else, such as connections, and
  * {@link Weft#go} where nothing needs a bound. Fibers are made when a task finds none free, a batch
- * at a time; those that find no task for a while ({@link Builder#keepAlive}) end, so a pool that
- * is forgotten does not keep its scheduler from stopping for ever.
+ * at a time; those that find no task for a while ({@link Builder#keepAlive}) end, so a pool that is
+ * forgotten does not keep its scheduler from stopping for ever.
  *
  * <p>A task finds the thread locals, and the coroutine locals, that earlier tasks of the same fiber
  * have left, as in any pool. Its interrupt status is clear when it begins. A task that fails hurts
@@ -102,8 +102,7 @@ public final class FiberPool extends AbstractExecutorService {
         config.scheduler != null
             ? config.scheduler
             : self != null ? self.scheduler() : Scheduler.shared();
-    this.name =
-        config.name.isEmpty() ? "pool-" + Builder.LAST_NAME.incrementAndGet() : config.name;
+    this.name = config.name.isEmpty() ? "pool-" + Builder.LAST_NAME.incrementAndGet() : config.name;
     this.max = config.fibers;
     this.batch = config.growBy;
     this.capacity = config.queue;
@@ -565,7 +564,9 @@ public final class FiberPool extends AbstractExecutorService {
       return this;
     }
 
-    /** Sets how many tasks can wait for a fiber; 0: a task is handed to a free fiber or not at all. */
+    /**
+     * Sets how many tasks can wait for a fiber; 0: a task is handed to a free fiber or not at all.
+     */
     public Builder queue(int newCapacity) {
       queue = atLeast(0, newCapacity, "queue");
       return this;

@@ -62,7 +62,9 @@ class FiberScaleTest {
             "-XX:+UseSerialGC",
             "-cp",
             ForkedJvm.classPathOf(
-                Fiber.class, FiberScaleTest.class, org.jctools.queues.MessagePassingQueue.class,
+                Fiber.class,
+                FiberScaleTest.class,
+                org.jctools.queues.MessagePassingQueue.class,
                 org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue.class),
             Sleepers.class.getName());
     assertThat(result.exitStatus()).as(result.output()).isZero();

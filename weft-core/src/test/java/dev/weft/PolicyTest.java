@@ -15,10 +15,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.jspecify.annotations.Nullable;
 
 /** Which fiber runs next, under each policy: on one thread, unless it is about several. */
 @Feature("S11")
@@ -237,18 +237,37 @@ class PolicyTest {
   void overItsSliceAFiberGivesWayAtItsNextCallIntoWeft() {
     assertThat(orderWithALongRunner(Policy.timeSlice(Duration.ofMillis(1))))
         .containsExactly(
-            "before go", "other", "after go", "before schedule", "other", "after schedule",
-            "before join", "other", "after join", "before timer", "other", "after timer");
+            "before go",
+            "other",
+            "after go",
+            "before schedule",
+            "other",
+            "after schedule",
+            "before join",
+            "other",
+            "after join",
+            "before timer",
+            "other",
+            "after timer");
   }
 
   @Test
   void withinItsSliceAndWithoutSlicesItDoesNot() {
     List<Object> ownTurnFirst =
         List.of(
-            "before go", "after go", "before schedule", "after schedule", "before join",
-            "after join", "before timer", "after timer", "other", "other", "other", "other");
-    assertThat(orderWithALongRunner(Policy.timeSlice(Duration.ofHours(1))))
-        .isEqualTo(ownTurnFirst);
+            "before go",
+            "after go",
+            "before schedule",
+            "after schedule",
+            "before join",
+            "after join",
+            "before timer",
+            "after timer",
+            "other",
+            "other",
+            "other",
+            "other");
+    assertThat(orderWithALongRunner(Policy.timeSlice(Duration.ofHours(1)))).isEqualTo(ownTurnFirst);
     order.clear();
     assertThat(orderWithALongRunner(Policy.fifo())).isEqualTo(ownTurnFirst);
   }
@@ -339,7 +358,8 @@ class PolicyTest {
             });
     long nanos = parent.join();
     stealing.stop();
-    return new Run(nanos, places, stealing.stats().threads().stream().mapToLong(t -> t.stolen()).sum());
+    return new Run(
+        nanos, places, stealing.stats().threads().stream().mapToLong(t -> t.stolen()).sum());
   }
 
   @Test

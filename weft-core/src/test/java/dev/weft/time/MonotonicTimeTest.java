@@ -46,8 +46,7 @@ class MonotonicTimeTest {
   void onlySleepUntilAsksForTheTimeOfDay() throws Exception {
     Path classes =
         Path.of(
-            URI.create(
-                Fiber.class.getProtectionDomain().getCodeSource().getLocation().toString()));
+            URI.create(Fiber.class.getProtectionDomain().getCodeSource().getLocation().toString()));
     assertThat(classes).isDirectory();
     Set<String> found = new TreeSet<>();
     int scanned = 0;

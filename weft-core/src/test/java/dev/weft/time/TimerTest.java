@@ -328,8 +328,7 @@ class TimerTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> timers.every(Duration.ZERO, this::call))
         .withMessage("period must be positive, not PT0S");
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> timers.everyAfter(ms(-1), this::call));
+    assertThatIllegalArgumentException().isThrownBy(() -> timers.everyAfter(ms(-1), this::call));
     Timer timer = timers.every(ms(10), this::call);
     assertThatIllegalArgumentException().isThrownBy(() -> timer.reset(Duration.ZERO, true));
     assertThat(timers.pending()).isEqualTo(1);
