@@ -31,8 +31,8 @@ class PolicyTest {
   private @Nullable Scheduler scheduler;
 
   /** All work happens on the test's thread, inside stop(). */
-  private Scheduler onThisThread(Policy policy) {
-    return scheduler = Scheduler.builder().threads(1).useCaller(true).policy(policy).build();
+  private void onThisThread(Policy policy) {
+    scheduler = Scheduler.builder().threads(1).useCaller(true).policy(policy).build();
   }
 
   @AfterEach
