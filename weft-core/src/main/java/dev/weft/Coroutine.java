@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>No scheduler is involved: {@link #resume} is a call that returns at the next {@link #yield} or
  * at the end of the body. A coroutine belongs to the thread, or fiber, that first resumed it.
  *
- * {@snippet class="dev.weft.CoroutineSnippets" region="resume-and-yield"}
+ * {@snippet class="dev.weft.CoroutineSnippetsTest" region="resume-and-yield"}
  *
  * <p>Do not resume while holding a monitor ({@code synchronized}) and do not yield inside one: the
  * JVM would hand the monitor to the suspended coroutine. With assertions on ({@code -ea}) both are
@@ -65,6 +65,10 @@ public final class Coroutine implements AutoCloseable {
   /** How often a body may catch {@link Unwind} and yield before close gives up. */
   private static final int MAX_UNWINDS = 1_000;
 
+  private static final int READY = 0;
+  private static final int RUNNING = 1;
+  private static final int TERMINATED = 2;
+
   private static final boolean CHECK_MONITORS = Coroutine.class.desiredAssertionStatus();
   private static final AtomicLong LAST_ID = new AtomicLong();
   private static final LongAdder ENDED = new LongAdder();
@@ -76,7 +80,7 @@ public final class Coroutine implements AutoCloseable {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       OWNER = lookup.findVarHandle(Coroutine.class, "owner", Thread.class);
-      STATE = lookup.findVarHandle(Coroutine.class, "state", State.class);
+      STATE = lookup.findVarHandle(Coroutine.class, "state", int.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -87,8 +91,9 @@ public final class Coroutine implements AutoCloseable {
   // what to run; null once it has ended
   private @Nullable Body body;
 
-  // written by the owner (release), read by anyone (acquire)
-  private State state = State.READY;
+  // written by the owner (release), read by anyone (acquire); a number, for stores of references
+  // cost the garbage collector's barrier twice a switch
+  private int state = READY;
 
   // the thread that first resumed it; null before and after a life
   private volatile @Nullable Thread owner;
@@ -192,15 +197,15 @@ public final class Coroutine implements AutoCloseable {
    */
   public void reset(Body newBody) {
     Objects.requireNonNull(newBody, "newBody");
-    if (state == State.TERMINATED) {
+    if (state == TERMINATED) {
       ENDED.decrement();
-    } else if (state == State.RUNNING) {
+    } else if (state == RUNNING) {
       throw refusal("reset", "it is RUNNING");
     } else if (frames != null) {
       throw refusal("reset", "it is READY but suspended in its body; close() it first");
     }
     body = newBody;
-    STATE.setRelease(this, State.READY);
+    STATE.setRelease(this, READY);
   }
 
   /**
@@ -212,19 +217,19 @@ public final class Coroutine implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (state == State.TERMINATED) {
+    if (state == TERMINATED) {
       return;
     }
-    if (state == State.READY && frames == null) {
+    if (state == READY && frames == null) {
       end();
       return;
     }
     checkResumable("close", Thread.currentThread());
     closing = true;
-    for (int i = 0; i < MAX_UNWINDS && state != State.TERMINATED; i++) {
+    for (int i = 0; i < MAX_UNWINDS && state != TERMINATED; i++) {
       resume();
     }
-    if (state != State.TERMINATED) {
+    if (state != TERMINATED) {
       closing = false;
       throw refusal(
           "close", "its body caught the unwinding and yielded again, " + MAX_UNWINDS + " times");
@@ -238,7 +243,11 @@ public final class Coroutine implements AutoCloseable {
 
   /** Returns where it is in its life; from another thread a moment ago's answer. */
   public State state() {
-    return (State) STATE.getAcquire(this);
+    return switch ((int) STATE.getAcquire(this)) {
+      case READY -> State.READY;
+      case RUNNING -> State.RUNNING;
+      default -> State.TERMINATED;
+    };
   }
 
   /** Returns the innermost running coroutine of this thread, or empty outside any. */
@@ -281,17 +290,24 @@ public final class Coroutine implements AutoCloseable {
       frames = RawContinuation.create(new BottomFrame());
       scopedBindings = callersBindings;
     }
-    ScopedBindings.set(me, scopedBindings);
-    STATE.setRelease(this, State.RUNNING);
+    if (scopedBindings != callersBindings) {
+      ScopedBindings.set(me, scopedBindings);
+    }
+    STATE.setRelease(this, RUNNING);
     return frames;
   }
 
   /** Takes note that it has yielded or ended. */
   private void leave(Thread me, @Nullable Object callersBindings) {
-    scopedBindings = ScopedBindings.of(me);
-    ScopedBindings.set(me, callersBindings);
-    if (state == State.RUNNING) {
-      STATE.setRelease(this, State.READY);
+    Object left = ScopedBindings.of(me);
+    if (left != callersBindings) {
+      ScopedBindings.set(me, callersBindings);
+    }
+    if (left != scopedBindings) {
+      scopedBindings = left;
+    }
+    if (state == RUNNING) {
+      STATE.setRelease(this, READY);
     }
   }
 
@@ -333,7 +349,7 @@ public final class Coroutine implements AutoCloseable {
     closing = false;
     ENDED.increment();
     OWNER.setRelease(this, (Thread) null);
-    STATE.setRelease(this, State.TERMINATED);
+    STATE.setRelease(this, TERMINATED);
   }
 
   private RuntimeException takeFailure() {
@@ -363,11 +379,11 @@ public final class Coroutine implements AutoCloseable {
 
   /** Refuses what is not READY, and makes the thread its owner if it has none. */
   private void checkResumable(String verb, Thread me) {
-    if (state != State.READY) {
-      throw refusal(verb, "it is " + state);
+    if (state != READY) {
+      throw refusal(verb, "it is " + state());
     }
     if (owner != me && !OWNER.compareAndSet(this, (Thread) null, me)) {
-      throw refusal(verb, "it is " + state + " and belongs to " + owner + ", not to " + me);
+      throw refusal(verb, "it is " + state() + " and belongs to " + owner + ", not to " + me);
     }
     if (CHECK_MONITORS) {
       refuseHeldMonitor(verb);

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A variable of which each coroutine has a value of its own, as a {@link ThreadLocal} is for
  * threads. Outside coroutines it is a thread local. A coroutine's values end with its body.
  *
- * {@snippet class="dev.weft.CoroutineSnippets" region="local"}
+ * {@snippet class="dev.weft.CoroutineSnippetsTest" region="local"}
  */
 public final class CoroutineLocal<T> {
   private final Supplier<? extends T> initial;

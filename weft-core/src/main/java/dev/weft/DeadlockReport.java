@@ -9,12 +9,13 @@ final class DeadlockReport {
 
   /** Returns the report, or null if a fiber can still be woken by a timer or by I/O. */
   static @Nullable String of(Scheduler scheduler) {
-    if (scheduler.somethingWillCome()) {
+    long slices = scheduler.slices();
+    if (!scheduler.isStill()) {
       return null;
     }
     List<Fiber<?>> fibers = scheduler.fibers().toList();
     for (Fiber<?> fiber : fibers) {
-      if (fiber.status() != Fiber.Status.WAITING || isWokenByJdk(fiber.thread())) {
+      if (fiber.status() != Fiber.Status.WAITING || !waitsForEver(fiber.threadOrNull())) {
         return null;
       }
     }
@@ -29,19 +30,24 @@ final class DeadlockReport {
     for (Fiber<?> fiber : fibers) {
       report.append("\n  ").append(FiberDump.Entry.of(fiber, scheduler).summary());
     }
-    return report.toString();
+    // what was seen of one fiber still holds only if none has run since
+    return scheduler.isStill() && scheduler.slices() == slices ? report.toString() : null;
   }
 
-  /** The JDK's own timers and pollers wake those that sleep or do I/O past Weft. */
-  private static boolean isWokenByJdk(Thread thread) {
-    if (thread.getState() == Thread.State.TIMED_WAITING) {
-      return true;
+  /**
+   * Not so if it waits with a limit or for I/O: then the JDK's own timers and pollers wake it. Nor
+   * if they just have, and it is about to be ready.
+   */
+  private static boolean waitsForEver(@Nullable Thread thread) {
+    Thread.State state = thread == null ? Thread.State.NEW : thread.getState();
+    if (state != Thread.State.WAITING && state != Thread.State.BLOCKED) {
+      return false;
     }
-    for (StackTraceElement frame : thread.getStackTrace()) {
+    for (StackTraceElement frame : FiberDump.framesOf(thread)) {
       if (frame.getClassName().startsWith("sun.nio.ch.")) {
-        return true;
+        return false;
       }
     }
-    return false;
+    return true;
   }
 }

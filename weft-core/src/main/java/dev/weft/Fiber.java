@@ -5,7 +5,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -42,6 +45,24 @@ public final class Fiber<T> {
    *             │                               ▼
    *             └───────── unpark ─────────── WAITING
    */
+
+  /*
+   * Whose turn it is. The JDK may hand out the next slice before the worker has left the former one,
+   * and a slice twice: it does so after it has looked at the stack of a ready thread. The turn sees
+   * to it that a fiber is in one queue, or in the hands of one worker, but never both.
+   *
+   *           IDLE -> QUEUED     // handed out
+   *         QUEUED -> RUNNING    // taken by a worker
+   *        RUNNING -> AGAIN      // handed out before the worker has left the slice
+   *        RUNNING -> IDLE       // the worker has left it
+   *          AGAIN -> QUEUED     // the worker has left it, and queues it
+   * RUNNING, AGAIN -> OVER       // the worker has left the last one
+   */
+  private static final int IDLE = 0;
+  private static final int QUEUED = 1;
+  private static final int RUNNING = 2;
+  private static final int AGAIN = 3;
+  private static final int OVER = 4;
 
   /** Where a fiber is in its life. */
   public enum Status {
@@ -95,6 +116,9 @@ public final class Fiber<T> {
   private static final VarHandle OUTCOME;
   private static final VarHandle WAITERS;
   private static final VarHandle GUESTS;
+  private static final VarHandle TURN;
+  private static final VarHandle THREAD;
+  private static final VarHandle PERMIT;
   private static final VarHandle EXPIRED_DEADLINES;
 
   static {
@@ -103,6 +127,9 @@ public final class Fiber<T> {
       OUTCOME = lookup.findVarHandle(Fiber.class, "outcome", Object.class);
       WAITERS = lookup.findVarHandle(Fiber.class, "waiters", Waiters.class);
       EXPIRED_DEADLINES = lookup.findVarHandle(Fiber.class, "expiredDeadlines", int.class);
+      THREAD = lookup.findVarHandle(Fiber.class, "thread", Thread.class);
+      TURN = lookup.findVarHandle(Fiber.class, "turn", int.class);
+      PERMIT = lookup.findVarHandle(Fiber.class, "permit", boolean.class);
       GUESTS = lookup.findVarHandle(Strand.class, "guests", Map.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
@@ -112,7 +139,12 @@ public final class Fiber<T> {
   private final long id = LAST_ID.incrementAndGet();
   private final @Nullable String name;
   private final int priority;
-  private final Thread thread;
+
+  // made when it is first needed, as a rule by the worker that runs the first slice
+  private volatile @Nullable Thread thread;
+
+  // true if it was asked for, and must be kept when it has ended
+  private volatile boolean threadWanted;
   private final boolean guest;
 
   // a Body or a Callable; null once it has been taken
@@ -132,21 +164,25 @@ public final class Fiber<T> {
   // where it belongs; changed by switchTo, on itself
   private volatile Scheduler scheduler;
 
-  // where it is queued when it becomes ready, unless its policy says otherwise
-  volatile Worker home;
+  // where it is queued when it becomes ready, unless its policy says otherwise. Like worker a plain
+  // field: a stale answer sends it to a worker that will do as well
+  Worker home;
 
   // where it runs, or ran last
-  volatile Worker worker;
+  Worker worker;
 
   // the only thread it may run on, or -1
   private volatile int boundThread;
 
-  // true while it is in a ready queue or an inbox
-  volatile boolean queued;
+  // IDLE, QUEUED, RUNNING, AGAIN or OVER
+  private volatile int turn;
 
-  // true once the virtual thread has nothing left to run: its end may itself wait, in callbacks of
-  // toFuture(), so being done is not yet being over. Read by the thread that ran the last slice
-  private boolean over;
+  // true once there is nothing left to run: its end may itself wait, in callbacks of toFuture(), so
+  // being done is not yet being over
+  private volatile boolean over;
+
+  // true if a failure need not be reported: somebody has joined, or will
+  private volatile boolean observed;
 
   // for dumps: when it last stopped running, as far as its worker knew the time
   long waitingSince;
@@ -162,7 +198,7 @@ public final class Fiber<T> {
   private volatile int expiredDeadlines;
 
   // its place in the list of its scheduler's fibers; under the duty lock of registeredAt
-  volatile @Nullable Worker registeredAt;
+  @Nullable Worker registeredAt;
   @Nullable Fiber<?> prevRegistered;
   @Nullable Fiber<?> nextRegistered;
 
@@ -176,8 +212,9 @@ public final class Fiber<T> {
     this.priority = options.priority();
     this.body = body;
     this.guest = false;
-    Strand strand = new Strand(this);
-    this.thread = VirtualThreads.create(strand, name, strand);
+    if (VirtualThreads.inheritsFrom(Thread.currentThread())) {
+      makeThread(true); // here and now: it inherits from the one that makes it
+    }
   }
 
   /** Creates the fiber of a virtual thread that code inside the host has started. */
@@ -215,10 +252,11 @@ public final class Fiber<T> {
     if (isDone()) {
       return Status.DONE;
     }
-    if (worker.running() == this) {
-      return Status.RUNNING;
-    }
-    return queued ? Status.READY : Status.WAITING;
+    return switch (turn) {
+      case QUEUED -> Status.READY;
+      case RUNNING, AGAIN -> Status.RUNNING;
+      default -> Status.WAITING;
+    };
   }
 
   /** Returns the scheduler it runs on. */
@@ -226,8 +264,52 @@ public final class Fiber<T> {
     return scheduler;
   }
 
-  /** Returns the virtual thread it is. */
+  /**
+   * Returns the virtual thread it is. A fiber that has ended keeps its thread only if somebody
+   * asked for it before; else this is one like it, which has ended too.
+   */
   public Thread thread() {
+    threadWanted = true;
+    Thread made = thread;
+    return made != null ? made : isDone() ? endedThread() : ownThread();
+  }
+
+  /**
+   * Makes a thread that has run and ended, on a plain thread: here it could have to wait for
+   * itself.
+   */
+  private Thread endedThread() {
+    Thread made =
+        VirtualThreads.create(
+            slice -> Thread.ofPlatform().daemon().start(slice), name, false, () -> {});
+    made.start();
+    boolean interrupted = false;
+    while (made.isAlive()) {
+      try {
+        made.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return THREAD.compareAndSet(this, null, made) ? made : Objects.requireNonNull(thread);
+  }
+
+  private Thread ownThread() {
+    Thread made = thread;
+    return made != null ? made : makeThread(false);
+  }
+
+  private Thread makeThread(boolean inherits) {
+    Strand strand = new Strand(this);
+    Thread made = VirtualThreads.create(strand, name, inherits, strand);
+    return THREAD.compareAndSet(this, null, made) ? made : Objects.requireNonNull(thread);
+  }
+
+  /** Returns its virtual thread, or null if it has not run yet and nobody asked for it. */
+  @Nullable Thread threadOrNull() {
     return thread;
   }
 
@@ -253,7 +335,7 @@ public final class Fiber<T> {
    */
   public T join(Duration limit) throws InterruptedException, TimeoutException {
     giveWay();
-    if (!isDone() && !awaitEnd(limit)) {
+    if (!isDone() && !awaitEnd(Objects.requireNonNull(limit, "limit"))) {
       throw new TimeoutException(this + " has not ended within " + limit);
     }
     return result();
@@ -268,7 +350,10 @@ public final class Fiber<T> {
     if (!OUTCOME.compareAndSet(this, null, CANCELLING)) {
       return false;
     }
-    thread.interrupt();
+    Thread waiting = thread;
+    if (waiting != null) {
+      waiting.interrupt(); // a fiber without a thread has not started, and will not
+    }
     return true;
   }
 
@@ -331,9 +416,9 @@ public final class Fiber<T> {
       LockSupport.park(SUSPENDED);
       interrupted |= Thread.interrupted();
     }
-    self.permit = false;
+    PERMIT.getAndSet(self, false); // reads too: what came before the schedule it uses up is seen
     if (interrupted) {
-      self.thread.interrupt();
+      self.ownThread().interrupt();
     }
   }
 
@@ -365,7 +450,12 @@ public final class Fiber<T> {
     sleep(Duration.between(Instant.now(), time));
   }
 
-  /** Moves this fiber to another scheduler; it goes on there, bound to no thread. */
+  /**
+   * Moves this fiber to another scheduler; it goes on there, bound to no thread.
+   *
+   * @throws java.util.concurrent.RejectedExecutionException if that one has been stopped; the fiber
+   *     stays where it is
+   */
   public static void switchTo(Scheduler target) {
     Fiber<?> self = self("switch");
     self.throwIfCancelled();
@@ -410,18 +500,21 @@ public final class Fiber<T> {
     @Override
     public void execute(Runnable slice) {
       if (fiber.slice == null) {
-        fiber.slice = slice;
+        fiber.slice = slice; // the thread starts: see firstSlice
+      } else {
+        (slice == fiber.slice ? fiber : guestOf(slice)).becomeReady();
       }
-      (slice == fiber.slice ? fiber : guestOf(slice)).becomeReady();
     }
 
     private Fiber<?> guestOf(Runnable slice) {
       Map<Object, Fiber<?>> known = guests();
       Fiber<?> guest = known.get(slice);
       if (guest == null) {
-        guest = new Fiber<>(fiber, VirtualThreads.threadOf(slice), slice);
+        Fiber<?> starter = currentOrNull(); // another guest, as a rule this fiber
+        Fiber<?> host = starter != null ? starter : fiber;
+        guest = new Fiber<>(host, VirtualThreads.threadOf(slice), slice);
         known.put(slice, guest);
-        known.put(guest.thread, guest);
+        known.put(guest.ownThread(), guest);
         guest.scheduler.countBegun(null);
       }
       return guest;
@@ -447,8 +540,8 @@ public final class Fiber<T> {
     }
 
     void forget(Fiber<?> guest) {
-      guests().remove(guest.thread);
-      guests().values().remove(guest);
+      guests().remove(guest.ownThread());
+      guests().remove(guest.slice);
     }
   }
 
@@ -459,17 +552,23 @@ public final class Fiber<T> {
         : null;
   }
 
-  /** Hands the virtual thread to its executor; the rest happens in {@link #becomeReady}. */
-  void start(VirtualThreads.Container container) {
-    if (FlightEvents.recording()) {
-      FlightEvents.started(this);
+  /** Takes a slice that is handed out. Called on any thread, often inside JDK code. */
+  void becomeReady() {
+    while (true) {
+      int seen = turn;
+      if (seen == IDLE) {
+        if (TURN.compareAndSet(this, IDLE, QUEUED)) {
+          enqueue();
+          return;
+        }
+      } else if (seen != RUNNING || TURN.compareAndSet(this, RUNNING, AGAIN)) {
+        return;
+      }
     }
-    VirtualThreads.start(thread, container);
   }
 
-  /** Queues this fiber where it belongs. Called on any thread, often inside JDK code. */
-  private void becomeReady() {
-    queued = true;
+  /** Queues this fiber where it belongs. */
+  private void enqueue() {
     Worker here = currentWorker();
     Worker target = scheduler.workerFor(this, here);
     if (target == here) {
@@ -489,13 +588,58 @@ public final class Fiber<T> {
     return waker == null ? null : waker.worker;
   }
 
+  /** Told by a worker that it has taken this fiber from its queue, to run a slice. */
+  void enterSlice(Worker taker) {
+    worker = taker;
+    TURN.setRelease(this, RUNNING);
+  }
+
+  /** Told by that worker after the slice; returns whether it was the last. */
+  boolean leaveSlice(long now) {
+    if (isOver()) {
+      turn = OVER;
+      return true;
+    }
+    waitingSince = now;
+    if (!TURN.compareAndSet(this, RUNNING, IDLE)) {
+      TURN.setRelease(this, QUEUED);
+      enqueue();
+    }
+    return false;
+  }
+
   void runSlice() {
     try {
-      slice.run();
+      if (slice != null) {
+        slice.run();
+      } else if (outcome == null) {
+        firstSlice().run();
+      } else {
+        endWithoutStart(NULL_RESULT); // cancelled before its turn
+      }
     } catch (Throwable e) {
-      // the virtual thread keeps what its body throws to itself: this is the JDK failing
-      scheduler.unobserved.report(this, e);
+      // what the body throws is kept in the fiber: this is no memory for a thread, or the JDK
+      // failing
+      if (slice == null) {
+        endWithoutStart(new Failure(e));
+      } else {
+        scheduler.unobserved.report(this, e);
+      }
     }
+  }
+
+  private Runnable firstSlice() {
+    if (FlightEvents.recording()) {
+      FlightEvents.started(this);
+    }
+    VirtualThreads.start(ownThread(), scheduler.container); // hands its slice to Strand.execute
+    return Objects.requireNonNull(slice);
+  }
+
+  private void endWithoutStart(Object result) {
+    body = null;
+    end(result);
+    over = true;
   }
 
   private void runBody() {
@@ -529,7 +673,7 @@ public final class Fiber<T> {
       FlightEvents.ended(this);
     }
     Waiters waiting = (Waiters) WAITERS.getAndSet(this, CLOSED);
-    if (waiting == null && outcome instanceof Failure failure) {
+    if (waiting == null && !observed && outcome instanceof Failure failure) {
       scheduler.unobserved.add(this, failure.cause);
     }
     wakeOldestFirst(waiting);
@@ -554,14 +698,18 @@ public final class Fiber<T> {
     }
   }
 
-  /** Returns whether the slice that has just run was the last; asked by the worker that ran it. */
-  boolean isOver() {
-    if (guest && thread.getState() == Thread.State.TERMINATED) {
-      ((Strand) VirtualThreads.executorOf(thread)).forget(this);
+  private boolean isOver() {
+    if (guest) {
+      if (ownThread().getState() != Thread.State.TERMINATED) {
+        return false;
+      }
+      ((Strand) VirtualThreads.executorOf(ownThread())).forget(this);
       end(NULL_RESULT);
-      over = true;
+    } else if (over && !threadWanted) {
+      thread = null; // the better part of a fiber's memory, which joiners do not need
+      slice = null;
     }
-    return over;
+    return guest || over;
   }
 
   boolean isDone() {
@@ -571,6 +719,10 @@ public final class Fiber<T> {
 
   boolean isCancelling() {
     return outcome == CANCELLING;
+  }
+
+  boolean isNew() {
+    return registeredAt == null;
   }
 
   boolean isGuest() {
@@ -609,21 +761,24 @@ public final class Fiber<T> {
   }
 
   private void moveTo(Scheduler target, Worker place, int bound) {
-    if (place == worker && target == scheduler) {
+    Scheduler from = scheduler;
+    Worker left = worker;
+    if (target == from && (place == left || bound == FiberOptions.ANY_THREAD)) {
+      home = left;
       boundThread = bound;
       return;
     }
-    Scheduler from = scheduler;
-    Worker left = worker;
+    if (target != from) {
+      target.countBegun(null); // first: it may refuse
+    }
     int boundBefore = boundThread;
     boundThread = bound;
     home = place;
     if (target != from) {
-      target.countBegun(null);
       scheduler = target;
       left.retire(this);
     }
-    Thread.yield(); // comes back on the new worker: see becomeReady
+    Thread.yield(); // comes back on the new worker: see enqueue
     if (worker == left) {
       boundThread = boundBefore;
       home = left;
@@ -691,16 +846,23 @@ public final class Fiber<T> {
   }
 
   private static @Nullable Waiters without(Object gone, @Nullable Waiters list) {
-    if (list == null || list.waiter == gone) {
-      return list == null ? null : list.next;
+    Deque<Object> newer = new ArrayDeque<>();
+    Waiters rest = list;
+    while (rest != null && rest.waiter != gone) {
+      newer.push(rest.waiter);
+      rest = rest.next;
     }
-    return new Waiters(list.waiter, without(gone, list.next));
+    Waiters result = rest == null ? null : rest.next;
+    for (Object waiter : newer) {
+      result = new Waiters(waiter, result);
+    }
+    return result;
   }
 
   private T result() {
     Object end = outcome;
     if (end instanceof Failure failure) {
-      scheduler.unobserved.observed(this);
+      observe();
       throw new CompletionException(this + " failed: " + failure.cause, failure.cause);
     }
     if (end instanceof Cancelled cancelled) {
@@ -715,6 +877,16 @@ public final class Fiber<T> {
     return value;
   }
 
+  /** Says that somebody gets to know, or will, how it ends. */
+  void observe() {
+    observed = true;
+    scheduler.unobserved.observed(this);
+  }
+
+  boolean isObserved() {
+    return observed;
+  }
+
   void deadlineExpired() {
     EXPIRED_DEADLINES.getAndAdd(this, 1);
   }
@@ -723,7 +895,7 @@ public final class Fiber<T> {
   void deadlineNoticed() {
     EXPIRED_DEADLINES.getAndAdd(this, -1);
     if (outcome == CANCELLING || expiredDeadlines > 0) {
-      thread.interrupt();
+      ownThread().interrupt();
     }
   }
 

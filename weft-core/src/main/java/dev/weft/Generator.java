@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * A lazy sequence, written as straight code that emits its elements one after the other. The body
  * runs in a {@link Coroutine}, only as far as elements are asked for, so it may be endless.
  *
- * {@snippet class="dev.weft.CoroutineSnippets" region="generator"}
+ * {@snippet class="dev.weft.CoroutineSnippetsTest" region="generator"}
  *
  * <p>It can be walked once. Close it, or its stream, to leave early: the body's {@code finally}
  * blocks run then. What the body throws comes out of {@link #hasNext} and {@link #next}, checked

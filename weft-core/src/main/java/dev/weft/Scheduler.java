@@ -8,8 +8,6 @@ import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.VirtualThreads;
 import dev.weft.internal.poller.ParkingPoller;
 import dev.weft.time.Timers;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -60,7 +58,6 @@ public final class Scheduler implements Executor, AutoCloseable {
   /** How many fibers a log message names at most. */
   private static final int MOST_NAMES = 20;
 
-  private static final Logger LOG = System.getLogger("dev.weft");
   private static final VarHandle STATE;
 
   static {
@@ -69,7 +66,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
-    JdkPollers.startOnPlainThread();
+    JdkPollers.begin();
   }
 
   final Clock clock = Clock.SYSTEM;
@@ -83,7 +80,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   private final TimersOfWorkers pendingTimers;
   private final Timers timers;
   private final @Nullable KeepAlive keepAlive;
-  private final VirtualThreads.Container container;
+  final VirtualThreads.Container container;
   private final CountDownLatch stopped = new CountDownLatch(1);
   private final AtomicInteger idle = new AtomicInteger();
   private final AtomicInteger nextPlace = new AtomicInteger();
@@ -116,7 +113,9 @@ public final class Scheduler implements Executor, AutoCloseable {
     this.pendingTimers = new TimersOfWorkers(this);
     this.timers = TimersAccess.newTimers(pendingTimers);
     this.keepAlive = config.keepsProcessAlive ? new KeepAlive(live) : null;
-    this.container = new VirtualThreads.Container(config.name, () -> fibers().map(Fiber::thread));
+    this.container =
+        new VirtualThreads.Container(
+            config.name, () -> fibers().map(Fiber::threadOrNull).filter(Objects::nonNull));
   }
 
   /** Returns a builder: all cores, no caller, first come first served, unless told otherwise. */
@@ -162,11 +161,15 @@ public final class Scheduler implements Executor, AutoCloseable {
       throw refusal(
           "start", state == STARTED ? "it is running" : "it has been stopped; build a new one");
     }
-    int first = 0;
+    Watchdog.watch(this);
     if (config.useCaller) {
       caller = Thread.currentThread();
-      first = 1;
     }
+    startThreads(config.useCaller ? 1 : 0);
+    return this;
+  }
+
+  private void startThreads(int first) {
     for (int i = first; i < workers.length; i++) {
       Thread.ofPlatform()
           .name(config.name + "-" + i)
@@ -174,8 +177,6 @@ public final class Scheduler implements Executor, AutoCloseable {
           .stackSize(config.stackSize)
           .start(workers[i]::run);
     }
-    Watchdog.watch(this);
-    return this;
   }
 
   /**
@@ -188,11 +189,6 @@ public final class Scheduler implements Executor, AutoCloseable {
    */
   public void stop() {
     drain(null);
-    String report = deadlock;
-    if (report != null) {
-      deadlock = null;
-      throw new IllegalStateException(report);
-    }
   }
 
   /**
@@ -200,7 +196,7 @@ public final class Scheduler implements Executor, AutoCloseable {
    * which. Returns whether all ended by themselves.
    */
   public boolean stop(Duration limit) {
-    return drain(limit);
+    return drain(Objects.requireNonNull(limit, "limit"));
   }
 
   /** Stops: see {@link #stop()}. */
@@ -211,14 +207,13 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   private boolean drain(@Nullable Duration limit) {
     checkMayStop();
+    AtomicBoolean cutShort = new AtomicBoolean();
     if (STATE.compareAndSet(this, NEW, STOPPING)) {
-      cancelRest("it was never started");
-      giveUp();
-      return live.isZero();
+      cutShort.set(cancelRest("it was never started"));
+      startThreads(0); // they end what was cancelled
     }
     STATE.compareAndSet(this, STARTED, STOPPING);
     wakeAll();
-    AtomicBoolean cutShort = new AtomicBoolean();
     if (limit != null) {
       Thread.ofPlatform()
           .daemon()
@@ -229,6 +224,11 @@ public final class Scheduler implements Executor, AutoCloseable {
       workers[0].run();
     }
     awaitStopped();
+    String report = deadlock;
+    if (report != null) {
+      deadlock = null;
+      throw new IllegalStateException(report);
+    }
     return !cutShort.get();
   }
 
@@ -265,8 +265,7 @@ public final class Scheduler implements Executor, AutoCloseable {
             return;
           }
         }
-        LOG.log(
-            Level.WARNING, "scheduler {0} gave up on {1}", config.name, names(fibers().toList()));
+        Log.warn(this + " stopped without the end of " + names(fibers().toList()));
         giveUp();
       }
     } catch (InterruptedException e) {
@@ -274,19 +273,18 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
   }
 
-  private void cancelRest(String why) {
+  /** Returns whether there was something to cancel. */
+  private boolean cancelRest(String why) {
     List<Fiber<?>> rest = fibers().filter(Fiber::cancel).collect(Collectors.toList());
     timersAbandoned = true;
     wakeAll();
     if (!rest.isEmpty() || pendingTimers.oneShots() > 0) {
-      LOG.log(
-          Level.WARNING,
-          "{0} cancelled what was left of it, for {1}: fibers [{2}] and {3} timers",
-          this,
-          why,
-          names(rest),
-          pendingTimers.oneShots());
+      Log.warn(
+          "%s cancelled what was left of it, for %s: fibers [%s] and %d timers"
+              .formatted(this, why, names(rest), pendingTimers.oneShots()));
+      return true;
     }
+    return false;
   }
 
   private void awaitStopped() {
@@ -313,12 +311,15 @@ public final class Scheduler implements Executor, AutoCloseable {
     afterStopped();
   }
 
-  /** Called by each worker that has nothing to do, before it sleeps. */
   void enterIdle() {
-    int asleep = idle.incrementAndGet();
+    idle.incrementAndGet();
+  }
+
+  /** Called by a worker that has nothing to do, before it sleeps: is there anything left at all? */
+  void noteIdle() {
     if (state == STOPPING) {
       stopIfDrained();
-      if (config.failOnDeadlock && asleep == serving() && state == STOPPING) {
+      if (config.failOnDeadlock && state == STOPPING) {
         String report = DeadlockReport.of(this);
         if (report != null) {
           deadlock = report;
@@ -339,7 +340,7 @@ public final class Scheduler implements Executor, AutoCloseable {
         state = STOPPED;
         afterStopped();
       } else {
-        state = STOPPING;
+        STATE.compareAndSet(this, CLOSING, STOPPING); // unless given up meanwhile
       }
     }
   }
@@ -348,7 +349,14 @@ public final class Scheduler implements Executor, AutoCloseable {
     return live.isZero() && (timersAbandoned || pendingTimers.oneShots() == 0);
   }
 
-  /** Called when the last one-shot timer is gone: a worker that sleeps has to look again. */
+  /** Returns whether it stops, and no more than so many fibers and no one-shot timer are left. */
+  boolean isDrainedBut(int fibers) {
+    return state == STOPPING
+        && live.get() <= fibers
+        && (timersAbandoned || pendingTimers.oneShots() == 0);
+  }
+
+  /** Called when what stop() waits for may be gone: a worker that sleeps has to look again. */
   void wakeToStop() {
     if (state == STOPPING) {
       wakeAll();
@@ -435,8 +443,14 @@ public final class Scheduler implements Executor, AutoCloseable {
     Worker here = currentWorker();
     Worker place = options.thread() >= 0 ? worker(options.thread()) : placeFor(here);
     countBegun(here);
-    Fiber<T> fiber = new Fiber<>(this, place, options, body);
-    fiber.start(container);
+    Fiber<T> fiber;
+    try {
+      fiber = new Fiber<>(this, place, options, body);
+    } catch (Throwable e) { // no memory, or no stack
+      countEnded();
+      throw e;
+    }
+    fiber.becomeReady();
     return fiber;
   }
 
@@ -478,6 +492,7 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   void countEnded() {
     live.endOutside();
+    wakeToStop();
   }
 
   /** Returns whether what has just been counted will be served. */
@@ -517,9 +532,43 @@ public final class Scheduler implements Executor, AutoCloseable {
     return workers[idleCaller ? 1 : i];
   }
 
-  /** Where a fiber goes that has become ready. */
+  /**
+   * Where a fiber goes that has become ready: to its home. But if that sleeps, and the one who
+   * wakes the fiber has nothing else to run, it stays with him: two that talk to each other end up
+   * on one thread instead of waking each other's. Should it have to wait there, the watchdog sees
+   * to it that the sleeper takes it back.
+   */
   Worker workerFor(Fiber<?> fiber, @Nullable Worker here) {
-    return steals && here != null && here.scheduler == this && !fiber.isBound() ? here : fiber.home;
+    Worker home = fiber.home;
+    if (home.scheduler != this) { // schedule(fiber, thread) met it as it moved here
+      home = placeFor(null);
+      fiber.home = home;
+    }
+    if (here == null || here == home || here.scheduler != this || fiber.isBound()) {
+      return home;
+    }
+    if (steals || (!fiber.isNew() && home.isAsleep() && !here.hasReady())) {
+      fiber.home = here;
+      return here;
+    }
+    return home;
+  }
+
+  boolean hasReady() {
+    for (Worker worker : workers) {
+      if (worker.hasReady()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  boolean hasSleeper() {
+    return idle.get() > 0;
+  }
+
+  void reportBroken(Worker worker, Throwable e) {
+    Log.error("thread " + worker.index + " of " + this + " goes on after a failure", e);
   }
 
   void wakeIdle() {
@@ -538,12 +587,22 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
   }
 
-  private int serving() {
-    int count = 0;
+  /** Returns whether no worker does anything, nor will by itself. */
+  boolean isStill() {
+    int serving = 0;
     for (Worker worker : workers) {
-      count += worker.isServing() ? 1 : 0;
+      serving += worker.isServing() ? 1 : 0;
     }
-    return count;
+    return idle.get() == serving && !somethingWillCome();
+  }
+
+  /** Returns how many slices have begun. */
+  long slices() {
+    long sum = 0;
+    for (Worker worker : workers) {
+      sum += worker.slices();
+    }
+    return sum;
   }
 
   // ---- looking ----
@@ -621,7 +680,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     private boolean daemon;
     private boolean failOnDeadlock;
     private boolean keepsProcessAlive;
-    private Duration blockedAfter = Duration.ofMillis(100);
+    private Duration blockedAfter = Duration.ofSeconds(1);
     private BiConsumer<Fiber<?>, Throwable> onUncaught = (fiber, failure) -> {};
 
     private Builder() {}
@@ -696,7 +755,8 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
 
     /**
-     * Sets after how long without a switch a thread is reported, and others take over its fibers.
+     * Sets after how long in one fiber without a switch a thread is reported; a second by default.
+     * Other threads take over its fibers after 20 ms, or this limit if it is shorter.
      */
     public Builder blockedAfter(Duration limit) {
       if (limit.isNegative() || limit.isZero()) {

@@ -51,8 +51,12 @@ public record SchedulerStats(
         .fibers()
         .forEach(
             fiber -> {
-              byStatus.merge(fiber.status(), 1, Integer::sum);
-              if (LockSupport.getBlocker(fiber.thread()) == Fiber.SLEEPING) {
+              Fiber.Status status = fiber.status();
+              byStatus.merge(status, 1, Integer::sum);
+              Thread thread = fiber.threadOrNull();
+              if (status == Fiber.Status.WAITING
+                  && thread != null
+                  && LockSupport.getBlocker(thread) == Fiber.SLEEPING) {
                 sleeping[0]++;
               }
             });
@@ -67,7 +71,7 @@ public record SchedulerStats(
         byStatus.getOrDefault(Fiber.Status.READY, 0),
         byStatus.getOrDefault(Fiber.Status.RUNNING, 0),
         sleeping[0],
-        Math.max(0, byStatus.getOrDefault(Fiber.Status.WAITING, 0) - sleeping[0]),
+        byStatus.getOrDefault(Fiber.Status.WAITING, 0) - sleeping[0],
         threads);
   }
 }

@@ -11,6 +11,9 @@ final class TimersOfWorkers implements TimerHost {
   private final AtomicInteger pending = new AtomicInteger();
   private final AtomicInteger oneShots = new AtomicInteger();
 
+  // callbacks of recurring timers that have begun and not ended
+  private final AtomicInteger recurring = new AtomicInteger();
+
   TimersOfWorkers(Scheduler scheduler) {
     this.scheduler = scheduler;
   }
@@ -36,7 +39,10 @@ final class TimersOfWorkers implements TimerHost {
   }
 
   @Override
-  public void fire(Body callback, Runnable after) {
+  public void fire(Body callback, boolean oneShot, Runnable after) {
+    if (!oneShot && scheduler.isDrainedBut(recurring.get())) {
+      return; // or a few of them could keep each other and the scheduler alive
+    }
     Body reported =
         () -> {
           try {
@@ -44,9 +50,11 @@ final class TimersOfWorkers implements TimerHost {
           } catch (Throwable e) {
             scheduler.unobserved.report(Fiber.current().orElseThrow(), e);
           } finally {
+            recurring.addAndGet(oneShot ? 0 : -1);
             after.run();
           }
         };
+    recurring.addAndGet(oneShot ? 0 : 1);
     try {
       scheduler.begin(TIMER, reported);
     } catch (RejectedExecutionException e) {

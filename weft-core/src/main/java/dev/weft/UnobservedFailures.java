@@ -1,7 +1,5 @@
 package dev.weft;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
@@ -11,7 +9,6 @@ import java.util.function.BiConsumer;
  * handler and the log, when nobody has for a second, or when the scheduler has stopped.
  */
 final class UnobservedFailures {
-  private static final Logger LOG = System.getLogger("dev.weft");
   private static final long PATIENCE_NANOS = 1_000_000_000L;
 
   private record Failed(Throwable cause, long since) {}
@@ -25,6 +22,10 @@ final class UnobservedFailures {
 
   void add(Fiber<?> fiber, Throwable cause) {
     failed.put(fiber, new Failed(cause, System.nanoTime()));
+    if (fiber.isObserved()) { // by one who saw the end before this was told
+      failed.remove(fiber);
+      return;
+    }
     Watchdog.wakeUp();
   }
 
@@ -56,12 +57,11 @@ final class UnobservedFailures {
   }
 
   void report(Fiber<?> fiber, Throwable cause) {
-    LOG.log(
-        Level.ERROR, fiber + " of " + fiber.scheduler() + " failed and nobody joined it", cause);
+    Log.error(fiber + " of " + fiber.scheduler() + " failed and nobody joined it", cause);
     try {
       handler.accept(fiber, cause);
     } catch (Throwable e) {
-      LOG.log(Level.ERROR, "the handler for uncaught failures failed itself, on " + fiber, e);
+      Log.error("the handler for uncaught failures failed itself, on " + fiber, e);
     }
   }
 }

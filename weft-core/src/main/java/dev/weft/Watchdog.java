@@ -1,8 +1,5 @@
 package dev.weft;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
@@ -13,8 +10,10 @@ import org.jspecify.annotations.Nullable;
  * take over, failures that nobody joins for, and deadlocks. It sleeps while all workers do.
  */
 final class Watchdog {
-  private static final Logger LOG = System.getLogger("dev.weft");
   private static final long TICK_NANOS = 10_000_000;
+
+  /** After how long in one slice others take over what a worker has; said nothing about. */
+  private static final long TAKE_OVER_NANOS = 20_000_000;
 
   /** How long all fibers of a scheduler have to wait for nothing before that is reported. */
   private static final long DEADLOCK_NANOS = 1_000_000_000;
@@ -53,10 +52,11 @@ final class Watchdog {
         try {
           busy |= watch.look(System.nanoTime());
         } catch (Throwable e) {
-          LOG.log(Level.ERROR, "the watchdog failed on " + watch.scheduler, e);
+          Log.error("the watchdog failed on " + watch.scheduler, e);
         }
       }
       if (busy) {
+        parked = false; // it will look soon anyway: nobody need wake it
         LockSupport.parkNanos(TICK_NANOS);
       } else if (parked) {
         LockSupport.park();
@@ -96,7 +96,8 @@ final class Watchdog {
       if (scheduler.anyStuck != stuck) {
         scheduler.anyStuck = stuck;
       }
-      if (stuck) {
+      boolean crowded = isCrowded();
+      if (stuck || crowded) {
         scheduler.wakeIdle();
       }
       scheduler.unobserved.reportOld();
@@ -113,19 +114,30 @@ final class Watchdog {
         worker.stuck = false;
         return false;
       }
+      long before = held[i];
       held[i] += elapsed;
-      if (!worker.stuck && held[i] > scheduler.blockedNanos) {
-        worker.stuck = true;
+      worker.stuck = held[i] > Math.min(TAKE_OVER_NANOS, scheduler.blockedNanos);
+      if (before <= scheduler.blockedNanos && held[i] > scheduler.blockedNanos) {
         report(worker, fiber, held[i]);
       }
       return worker.stuck;
     }
 
+    /** Marks workers on which fibers have waited since the last look although others sleep. */
+    private boolean isCrowded() {
+      boolean any = false;
+      boolean sleeper = scheduler.hasSleeper();
+      for (Worker worker : scheduler.workers) {
+        worker.crowded = sleeper && !worker.isAsleep() && worker.hasReady();
+        any |= worker.crowded;
+      }
+      return any;
+    }
+
     private void report(Worker worker, Fiber<?> fiber, long nanos) {
-      String stack = FiberDump.stackOf(fiber.thread());
+      String stack = FiberDump.stackOf(fiber.threadOrNull());
       if (worker.running() == fiber && worker.slices() == slices[worker.index]) {
-        LOG.log(
-            Level.WARNING,
+        Log.warn(
             "%s has held thread %d of %s for %d ms; %s%n%s"
                 .formatted(
                     fiber,
@@ -134,7 +146,7 @@ final class Watchdog {
                     nanos / 1_000_000,
                     scheduler.threads() == 1
                         ? "nothing else runs until it waits or yields"
-                        : "its other fibers move to other threads",
+                        : "its other fibers have moved to other threads",
                     stack));
         FlightEvents.blocked(worker, fiber, nanos);
       }
@@ -142,7 +154,7 @@ final class Watchdog {
 
     /** Reports a standstill once it has lasted; returns whether it may become one. */
     private boolean awaitsDeadlock(long now, boolean busy) {
-      long total = Arrays.stream(scheduler.workers).mapToLong(Worker::slices).sum();
+      long total = scheduler.slices();
       if (busy || scheduler.live.isZero() || total != standstillSlices) {
         standstillSlices = total;
         standstill = 0;
@@ -161,7 +173,7 @@ final class Watchdog {
       reported = true;
       String report = DeadlockReport.of(scheduler);
       if (report != null) {
-        LOG.log(Level.WARNING, report);
+        Log.warn(report);
       }
       return false;
     }

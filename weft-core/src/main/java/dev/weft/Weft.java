@@ -44,6 +44,7 @@ public final class Weft {
             .failOnDeadlock(Boolean.getBoolean("weft.failOnDeadlock"))
             .build();
     Fiber<T> fiber = scheduler.go(FiberOptions.named("main"), main);
+    fiber.observe(); // its failure comes out of here
     scheduler.start();
     scheduler.stop();
     try {

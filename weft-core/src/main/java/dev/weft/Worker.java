@@ -1,5 +1,6 @@
 package dev.weft;
 
+import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.Pinning;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.timer.TimerNode;
@@ -8,6 +9,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -31,9 +33,11 @@ import org.jspecify.annotations.Nullable;
  *       for one that is stuck, and anyone may look.
  *   <li>Slices run on one thread at a time: the one inside {@link #run}.
  *   <li>No wake-up is lost: a producer puts into the inbox (or adds a timer), then looks at asleep;
- *       the worker sets asleep, then looks at the inbox and the timers, then sleeps.
- *   <li>A fiber is in at most one ready queue or inbox: its virtual thread hands out its next slice
- *       only after the former one has ended.
+ *       the worker sets asleep, then looks at the inbox and the timers, then sleeps. Likewise for
+ *       what it could steal: idle workers are counted before they look, and who adds looks at the
+ *       count after.
+ *   <li>A fiber is in at most one ready queue or inbox, and in none while a worker runs it: see the
+ *       turns in {@link Fiber}.
  * </ul>
  */
 final class Worker {
@@ -45,6 +49,9 @@ final class Worker {
 
   /** How long an idle worker sleeps at most while it stands in for a stuck one. */
   private static final long STAND_IN_NANOS = 1_000_000;
+
+  /** How long to wait after a failure in the loop itself: it may fail again at once. */
+  private static final long BROKEN_NANOS = 10_000_000;
 
   private static final long NEVER = Long.MAX_VALUE;
   private static final VarHandle DUTY;
@@ -99,6 +106,9 @@ final class Worker {
   @SuppressWarnings("unused")
   private @Nullable Fiber<?> running;
 
+  // whether somebody has interrupted the thread inside run(); that thread only
+  private boolean interrupted;
+
   // slices begun; written by this worker's thread, read by any
   private long slices;
 
@@ -117,6 +127,9 @@ final class Worker {
 
   // set by the watchdog while a slice takes too long: others do this worker's duties
   volatile boolean stuck;
+
+  // set by the watchdog while fibers wait here and other workers sleep: those may steal
+  volatile boolean crowded;
 
   // timers taken from a queue and not called yet; this worker's thread only
   private final ArrayList<TimerNode> due = new ArrayList<>();
@@ -137,19 +150,29 @@ final class Worker {
 
   /** Serves until the scheduler has stopped. */
   void run() {
+    JdkPollers.await();
     thread = Thread.currentThread();
+    interrupted = Thread.interrupted();
     try {
       while (!scheduler.hasStopped()) {
-        doDuties(this);
-        if (scheduler.anyStuck) {
-          standIn();
-        }
-        if (!runBatch() && !steal()) {
-          sleep();
+        try {
+          doDuties(this);
+          if (scheduler.anyStuck) {
+            standIn();
+          }
+          if (!runBatch() && !steal()) {
+            sleep();
+          }
+        } catch (Throwable e) { // no memory, or a policy of the user's that fails
+          scheduler.reportBroken(this, e);
+          LockSupport.parkNanos(BROKEN_NANOS);
         }
       }
     } finally {
       thread = null;
+      if (interrupted) {
+        Thread.currentThread().interrupt(); // meant for the caller, not for a fiber
+      }
     }
   }
 
@@ -165,8 +188,18 @@ final class Worker {
       worker.unlock();
     }
     if (!due.isEmpty()) {
-      due.forEach(TimerNode::onExpired);
+      for (TimerNode timer : due) {
+        fire(timer);
+      }
       due.clear();
+    }
+  }
+
+  private void fire(TimerNode timer) {
+    try {
+      timer.onExpired();
+    } catch (Throwable e) { // the others must not suffer
+      scheduler.reportBroken(this, e);
     }
   }
 
@@ -192,8 +225,7 @@ final class Worker {
   }
 
   private void runSlice(Fiber<?> fiber) {
-    fiber.worker = this;
-    fiber.queued = false;
+    fiber.enterSlice(this);
     RUNNING.setOpaque(this, fiber);
     SLICES.setOpaque(this, slices + 1);
     if (timed) {
@@ -215,10 +247,8 @@ final class Worker {
       }
     }
     RUNNING.setOpaque(this, null);
-    if (fiber.isOver()) {
+    if (fiber.leaveSlice(now)) {
       retire(fiber);
-    } else {
-      fiber.waitingSince = now;
     }
   }
 
@@ -227,7 +257,7 @@ final class Worker {
     Worker[] workers = scheduler.workers;
     for (int i = 1; i < workers.length; i++) {
       Worker victim = workers[(index + i) % workers.length];
-      if ((steals || victim.thread == null || victim.stuck) && takeFrom(victim)) {
+      if ((steals || victim.thread == null || victim.stuck || victim.crowded) && takeFrom(victim)) {
         return true;
       }
     }
@@ -243,7 +273,7 @@ final class Worker {
     try {
       stolen += taken.size();
       for (Fiber<?> fiber : taken) {
-        fiber.worker = this;
+        fiber.home = this;
         ready.add(fiber, now);
       }
     } finally {
@@ -292,9 +322,10 @@ final class Worker {
 
   private void sleep() {
     asleep = true;
-    if (inbox.isEmpty() && setWakeTime()) {
-      scheduler.enterIdle();
-      try {
+    scheduler.enterIdle();
+    try {
+      if (inbox.isEmpty() && setWakeTime() && !(steals && scheduler.hasReady())) {
+        scheduler.noteIdle();
         long nanos = wakeTime == NEVER ? NEVER : wakeTime - scheduler.clock.nanoTime();
         if (scheduler.anyStuck) {
           nanos = Math.min(nanos, STAND_IN_NANOS);
@@ -302,12 +333,13 @@ final class Worker {
         if (nanos > 0 && asleep && !scheduler.hasStopped()) {
           sleeps++;
           poller.await(nanos);
+          interrupted |= Thread.interrupted(); // or the next wait would not wait
         }
-      } finally {
-        scheduler.exitIdle();
       }
+    } finally {
+      asleep = false;
+      scheduler.exitIdle();
     }
-    asleep = false;
   }
 
   /** Says until when this worker sleeps; returns false if it has a fiber to run after all. */
@@ -398,6 +430,15 @@ final class Worker {
 
   @Nullable Fiber<?> running() {
     return (Fiber<?>) RUNNING.getOpaque(this);
+  }
+
+  boolean hasReady() {
+    lock();
+    try {
+      return ready.size() > 0;
+    } finally {
+      unlock();
+    }
   }
 
   boolean isAsleep() {

@@ -19,4 +19,9 @@ final class Eventually {
       LockSupport.parkNanos(100_000);
     }
   }
+
+  /** Returns as soon as the fiber waits: for a lock, a timer, the end of its suspension. */
+  static void waits(Fiber<?> fiber) {
+    eventually(fiber + " waits", () -> fiber.status() == Fiber.Status.WAITING);
+  }
 }

@@ -14,8 +14,11 @@ public interface TimerHost {
   /** Takes a timer back; returns false if it has expired. */
   boolean disarm(Object place, TimerNode node);
 
-  /** Runs a callback as a fiber, reports what it throws, and then runs {@code after}. */
-  void fire(Body callback, Runnable after);
+  /**
+   * Runs a callback as a fiber, reports what it throws, and then runs {@code after}. Or does not: a
+   * recurring one while the scheduler stops and nothing is left but callbacks like it.
+   */
+  void fire(Body callback, boolean oneShot, Runnable after);
 
   /**
    * Told when a timer begins (+1) and ceases (-1) to be pending; one-shots keep stop() waiting.

@@ -120,7 +120,7 @@ public final class Timer {
     boolean skip = busy;
     if (!skip) {
       busy = true;
-      host.fire(this::call, this::callbackEnded);
+      host.fire(this::call, kind == Kind.ONCE, this::callbackEnded);
     }
     switch (kind) {
       case ONCE -> end(); // after the callback's fiber has begun: stop() must not miss both

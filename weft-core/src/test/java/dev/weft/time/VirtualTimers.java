@@ -113,7 +113,7 @@ final class VirtualTimers implements TimerHost {
   }
 
   @Override
-  public void fire(Body callback, Runnable after) {
+  public void fire(Body callback, boolean oneShot, Runnable after) {
     begun.add(new Begun(callback, after));
   }
 

@@ -3,22 +3,26 @@ package dev.weft.internal.jdk;
 /**
  * The JDK's own pollers, for blocking calls that Weft does not hook. They are virtual threads, and
  * whoever does the first blocking I/O starts them: were that a fiber, they would be guests of its
- * scheduler, end with it and keep it from stopping. So a plain thread starts them first.
+ * scheduler, end with it and keep it from stopping. So a plain thread starts them first, while the
+ * scheduler is being built.
  */
 public final class JdkPollers {
+  private static final Thread STARTER =
+      Thread.ofPlatform().daemon().name("weft-jdk-pollers").start(JdkPollers::start);
+
   private JdkPollers() {}
 
-  /** Starts them if nobody has yet. */
-  public static void startOnPlainThread() {
-    if (!Thread.currentThread().isVirtual()) {
-      start();
-      return;
-    }
-    Thread starter = Thread.ofPlatform().daemon().name("weft-jdk-pollers").start(JdkPollers::start);
+  /** Begins to start them if nobody has yet. */
+  public static void begin() {
+    // the initializer of this class has
+  }
+
+  /** Waits until they are there; called by platform threads before they run fibers. */
+  public static void await() {
     boolean interrupted = false;
-    while (starter.isAlive()) {
+    while (STARTER.isAlive()) {
       try {
-        starter.join();
+        STARTER.join();
       } catch (InterruptedException e) {
         interrupted = true;
       }

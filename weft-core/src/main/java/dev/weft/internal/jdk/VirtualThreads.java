@@ -3,6 +3,7 @@ package dev.weft.internal.jdk;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -19,6 +20,13 @@ public final class VirtualThreads {
   private static final MethodHandle NEW;
   private static final MethodHandle START;
   private static final MethodHandle EXECUTOR;
+  private static final VarHandle INHERITABLE_LOCALS;
+  private static final VarHandle CONTEXT_LOADER;
+
+  /** As in java.lang.Thread. */
+  private static final int NO_INHERIT_THREAD_LOCALS = 1 << 2;
+
+  private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
 
   static {
     RequiredFlags.check();
@@ -41,6 +49,15 @@ public final class VirtualThreads {
           lookup
               .findGetter(type, "scheduler", Executor.class)
               .asType(MethodType.methodType(Executor.class, Thread.class));
+      MethodHandles.Lookup inThread =
+          MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup());
+      INHERITABLE_LOCALS =
+          inThread.findVarHandle(
+              Thread.class,
+              "inheritableThreadLocals",
+              Class.forName("java.lang.ThreadLocal$ThreadLocalMap"));
+      CONTEXT_LOADER =
+          inThread.findVarHandle(Thread.class, "contextClassLoader", ClassLoader.class);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(
           "this JDK (" + Runtime.version() + ") has other virtual threads: use JDK 25", e);
@@ -49,13 +66,26 @@ public final class VirtualThreads {
 
   private VirtualThreads() {}
 
-  /** Creates a virtual thread whose every slice is handed to the executor. */
-  public static Thread create(Executor executor, @Nullable String name, Runnable body) {
+  /**
+   * Creates a virtual thread whose every slice is handed to the executor. It inherits what a thread
+   * inherits from the current one, or nothing.
+   */
+  public static Thread create(
+      Executor executor, @Nullable String name, boolean inherits, Runnable body) {
     try {
-      return (Thread) NEW.invokeExact(executor, name, 0, body);
+      int characteristics = inherits ? 0 : NO_INHERIT_THREAD_LOCALS;
+      return (Thread) NEW.invokeExact(executor, name, characteristics, body);
     } catch (Throwable e) {
       throw rethrow(e);
     }
+  }
+
+  /**
+   * Returns whether a new thread would inherit something from the current one: inheritable thread
+   * locals, or another context class loader than the system's.
+   */
+  public static boolean inheritsFrom(Thread current) {
+    return INHERITABLE_LOCALS.get(current) != null || CONTEXT_LOADER.get(current) != SYSTEM_LOADER;
   }
 
   /** Starts a thread in the container; its executor gets the first slice. */

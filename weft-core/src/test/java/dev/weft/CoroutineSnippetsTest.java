@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The snippets of the Javadoc and the README: compiled, run and checked here. */
-class CoroutineSnippets {
+class CoroutineSnippetsTest {
   private final List<Object> out = new ArrayList<>();
 
   private void println(Object line) {

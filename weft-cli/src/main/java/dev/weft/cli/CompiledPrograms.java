@@ -1,0 +1,96 @@
+package dev.weft.cli;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Folders of compiled programs, each named by a hash of all that went into it. */
+final class CompiledPrograms {
+  /** Compiles into an empty folder. */
+  @FunctionalInterface
+  interface Compiler {
+    void compileInto(Path folder) throws IOException;
+  }
+
+  /** Weft's own folder, set by {@code ./weft}; without it nothing is kept. */
+  private static final @Nullable String ROOT = System.getProperty("weft.root");
+
+  private CompiledPrograms() {}
+
+  /** Returns the folder with what the compiler makes of the source, now or in an earlier run. */
+  static Path get(Path source, List<Path> classPath, Compiler compiler) throws IOException {
+    if (ROOT == null || classPath.stream().anyMatch(Files::isDirectory)) {
+      // the classes in a folder may change at any time: what depends on them is not kept
+      Path folder = Files.createTempDirectory("weft-");
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder), "weft-delete-classes"));
+      compiler.compileInto(folder);
+      return folder;
+    }
+    Path kept = Path.of(ROOT, "target/launch/programs", hash(source, classPath));
+    if (!Files.isDirectory(kept)) {
+      Files.createDirectories(kept.getParent());
+      Path folder = Files.createTempDirectory(kept.getParent(), "new-");
+      try {
+        compiler.compileInto(folder);
+        moveIfAbsent(folder, kept);
+      } finally {
+        delete(folder);
+      }
+    }
+    return kept;
+  }
+
+  /** Moves a folder into its place whole, unless another run was first. */
+  private static void moveIfAbsent(Path folder, Path kept) throws IOException {
+    try {
+      Files.move(folder, kept, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      if (!Files.isDirectory(kept)) {
+        throw e;
+      }
+    }
+  }
+
+  private static String hash(Path source, List<Path> classPath) throws IOException {
+    StringBuilder inputs = new StringBuilder();
+    inputs.append(Runtime.version()).append('\n').append(source.getFileName()).append('\n');
+    for (Path jar : classPath) {
+      inputs.append(jar.toAbsolutePath());
+      if (Files.exists(jar)) {
+        inputs
+            .append(' ')
+            .append(Files.size(jar))
+            .append(' ')
+            .append(Files.getLastModifiedTime(jar));
+      }
+      inputs.append('\n');
+    }
+    try {
+      MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+      sha256.update(inputs.toString().getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(sha256.digest(Files.readAllBytes(source)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("every Java platform has SHA-256", e);
+    }
+  }
+
+  private static void delete(Path folder) {
+    try (Stream<Path> files = Files.exists(folder) ? Files.walk(folder) : Stream.empty()) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package dev.weft.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is needed to start a program.
+ *
+ * @param classPath its own classes and libraries; Weft's are there already
+ */
+record Program(List<Path> classPath, String mainClass) {
+  /**
+   * Finds the program that the user named, compiling it if it is a source file.
+   *
+   * @throws UserMistake if there is none
+   */
+  static Program find(RunOptions options) {
+    String target = options.target();
+    if (target.endsWith(".java")) {
+      return SourceFile.compile(readable(Path.of(target)), options.classPath());
+    }
+    if (target.endsWith(".jar")) {
+      return ofJar(readable(Path.of(target)), options.classPath());
+    }
+    if (target.contains("/") || Files.exists(Path.of(target))) {
+      throw UserMistake.usage(
+          "cannot run " + target + ": it is neither a .java file, nor a .jar, nor a class name");
+    }
+    return new Program(
+        options.classPath().isEmpty() ? List.of(Path.of("")) : options.classPath(), target);
+  }
+
+  private static Program ofJar(Path jar, List<Path> libraries) {
+    List<Path> classPath = new ArrayList<>(libraries);
+    classPath.addFirst(jar);
+    try (JarFile file = new JarFile(jar.toFile())) {
+      @Nullable Manifest manifest = file.getManifest();
+      @Nullable String mainClass =
+          manifest == null
+              ? null
+              : manifest.getMainAttributes().getValue(Attributes.Name.MAIN_CLASS);
+      if (mainClass == null) {
+        throw UserMistake.usage(
+            "%s has no Main-Class in its manifest; name the class: ./weft run -cp %s Main"
+                .formatted(jar, jar));
+      }
+      return new Program(classPath, mainClass.strip());
+    } catch (IOException e) {
+      throw UserMistake.usage(jar + " is not a jar: " + e.getMessage());
+    }
+  }
+
+  private static Path readable(Path file) {
+    if (!Files.exists(file)) {
+      throw UserMistake.usage("no such file: " + file);
+    }
+    if (Files.isDirectory(file)) {
+      throw UserMistake.usage("cannot run " + file + ": it is a folder");
+    }
+    if (!Files.isReadable(file)) {
+      throw UserMistake.usage("cannot read " + file + ": permission denied");
+    }
+    return file;
+  }
+}

@@ -1,0 +1,65 @@
+package dev.weft.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Command;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Runs every program in {@code examples/}: {@code X.java} must print what is in {@code X.out}. */
+class ExamplesTest {
+  private static final Path FOLDER = Script.ROOT.resolve("examples");
+
+  @BeforeAll
+  @Timeout(value = 5, unit = TimeUnit.MINUTES)
+  static void build() throws Exception {
+    Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
+  }
+
+  static List<Path> examples() throws IOException {
+    return filesWith(".java");
+  }
+
+  @ParameterizedTest
+  @MethodSource("examples")
+  void printsWhatItShould(Path example) throws Exception {
+    Path expected = FOLDER.resolve(example.toString().replaceFirst("\\.java$", ".out"));
+    assertThat(expected).as("what %s should print", example).exists();
+
+    Command.Result result =
+        Script.weft("run", example.toString())
+            .in(FOLDER)
+            .with("JDK_JAVA_OPTIONS", "-ea -Dstdout.encoding=UTF-8")
+            .run();
+
+    assertThat(result.stdout()).isEqualTo(Files.readString(expected));
+    assertThat(result.stderr()).matches("(NOTE: Picked up .*\\R)?");
+    assertThat(result.exitStatus()).isZero();
+  }
+
+  @Test
+  void everyOutputHasItsExample() throws IOException {
+    assertThat(filesWith(".out"))
+        .map(output -> output.toString().replaceFirst("\\.out$", ".java"))
+        .containsExactlyElementsOf(examples().stream().map(Path::toString).toList());
+  }
+
+  private static List<Path> filesWith(String ending) throws IOException {
+    try (Stream<Path> files = Files.list(FOLDER)) {
+      return files
+          .map(Path::getFileName)
+          .filter(file -> file.toString().endsWith(ending))
+          .sorted()
+          .toList();
+    }
+  }
+}

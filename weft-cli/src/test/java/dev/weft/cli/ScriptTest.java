@@ -1,0 +1,237 @@
+package dev.weft.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Command;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code ./weft} finds, builds and says by itself, on machines that lack something. */
+class ScriptTest {
+  /** What the script calls besides Java and Maven. */
+  private static final List<String> TOOLS =
+      List.of(
+          "awk",
+          "basename",
+          "bash",
+          "cat",
+          "cp",
+          "dirname",
+          "env",
+          "find",
+          "flock",
+          "grep",
+          "head",
+          "mkdir",
+          "mv",
+          "readlink",
+          "rm",
+          "sed",
+          "sleep",
+          "tee",
+          "touch",
+          "tr");
+
+  @TempDir private Path machine;
+
+  // a clone of Weft on that machine; its folder has a space in its name
+  private Path clone;
+
+  @BeforeEach
+  void emptyMachine() throws Exception {
+    clone = Files.createDirectories(machine.resolve("home/my weft"));
+    Files.createDirectories(machine.resolve("bin"));
+    for (String tool : TOOLS) {
+      for (String folder : List.of("/bin", "/usr/bin")) {
+        if (Files.isExecutable(Path.of(folder, tool))
+            && !Files.exists(machine.resolve("bin").resolve(tool))) {
+          Files.createSymbolicLink(machine.resolve("bin").resolve(tool), Path.of(folder, tool));
+        }
+      }
+    }
+    // the folders of this machine, which may well have a JDK 25, become those of the other one
+    String script = Files.readString(Script.ROOT.resolve("weft"));
+    String jvms = machine.resolve("jvm").toString();
+    executable(
+        "home/my weft/weft",
+        script.replaceAll("/usr/lib/jvm|/usr/java|/opt/|/Library|/usr/local", jvms));
+  }
+
+  @Test
+  void helpIsOnStandardOutput() throws Exception {
+    var help = Script.weft("help").run();
+
+    assertThat(help.stdout()).contains("./weft run", "./weft test", "./weft bench");
+    assertThat(help.exitStatus()).isZero();
+    assertThat(help.stderr()).isEmpty();
+    assertThat(Script.weft().run()).isEqualTo(help);
+    assertThat(Script.weft("--help").run()).isEqualTo(help);
+  }
+
+  @Test
+  void anUnknownCommandIsOneLineAndStatus2() throws Exception {
+    assertThat(Script.weft("fly").run())
+        .isEqualTo(failure(2, "unknown command 'fly'; ./weft help lists what there is"));
+    assertThat(Script.weft("test", "-X").run())
+        .isEqualTo(failure(2, "unknown option '-X'; Maven's own go after --: ./weft test -- -X"));
+  }
+
+  @Test
+  void withoutJdk25ItSaysWhereToGetOne() throws Exception {
+    jdk("jvm/jdk-17", "17.0.15");
+    jdk("jvm/jdk-26", "26");
+
+    var result = weft("run", "Hello.java").run();
+
+    assertThat(result.exitStatus()).isEqualTo(1);
+    assertThat(result.stderr())
+        .startsWith("weft: JDK 25 not found: install it (")
+        .contains("apt", "brew", "sdk", "JAVA_HOME")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void withoutMavenItSaysWhereToGetIt() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+
+    var result = weft("run", "Hello.java").run();
+
+    assertThat(result.exitStatus()).isEqualTo(1);
+    assertThat(result.stderr().lines().toList().getLast())
+        .startsWith("weft: Maven not found: install it");
+  }
+
+  @Test
+  void javaHomeGoesBeforeThePathAndThePathBeforeFolders() throws Exception {
+    built();
+    jdk("jvm/one", "25.0.1");
+    assertThat(weft("run", "x").run().stdout()).contains("/jvm/one/bin/java @");
+
+    jdk("path", "25.0.2");
+    Files.createSymbolicLink(machine.resolve("bin/java"), machine.resolve("path/bin/java"));
+    assertThat(weft("run", "x").run().stdout()).contains("/path/bin/java @");
+
+    jdk("home/jdk", "25");
+    String home = machine.resolve("home/jdk").toString();
+    assertThat(weft("run", "x").with("JAVA_HOME", home).run().stdout())
+        .contains("/home/jdk/bin/java @");
+
+    jdk("old", "17");
+    String old = machine.resolve("old").toString();
+    assertThat(weft("run", "x").with("JAVA_HOME", old).run().stdout()).contains("/path/bin/java @");
+  }
+
+  @Test
+  void aFailedBuildShowsTheErrorsAndTheLog() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+    executable(
+        "bin/mvn",
+        """
+        #!/usr/bin/env bash
+        echo "[INFO] chatter"
+        echo "[ERROR] COMPILATION ERROR :"
+        echo "[ERROR] $PWD/weft-core/src/main/java/A.java:[3,1] ';' expected"
+        echo "[ERROR] $PWD/weft-core/src/main/java/A.java:[3,1] ';' expected"
+        echo "[ERROR] -> [Help 1]"
+        exit 1
+        """);
+
+    var result = weft("run", "Hello.java").run();
+
+    assertThat(result.exitStatus()).isEqualTo(1);
+    assertThat(result.stderr())
+        .isEqualTo(
+            """
+            weft: building; the first time takes a minute or two
+            [ERROR] weft-core/src/main/java/A.java:[3,1] ';' expected
+            weft: Weft does not build; the full log is in %s
+            """
+                .formatted(clone.resolve("target/launch/build.log")));
+  }
+
+  @Test
+  @Timeout(value = 5, unit = TimeUnit.MINUTES)
+  void twoAtOnceInANewCloneBuildOnce() throws Exception {
+    copy(Script.ROOT, clone, "pom.xml", "weft", "weft.args", ".mvn", "examples");
+    for (String module : List.of("weft-core", "weft-cli", "weft-testkit", "weft-bench")) {
+      copy(Script.ROOT, clone, module + "/pom.xml");
+    }
+    copy(Script.ROOT, clone, "weft-core/src/main", "weft-cli/src/main");
+    Path extra = clone.resolve("weft-cli/src/main/resources/extra.txt");
+    Files.createDirectories(extra.getParent());
+    Files.writeString(extra, "a file to delete");
+    Path link = Files.createSymbolicLink(machine.resolve("weft"), clone.resolve("weft"));
+
+    Process first = Script.at(clone, "run", "examples/Hello.java").in(clone).start();
+    var second = Script.at(link.getParent(), "run", "my weft/examples/Ring.java");
+    var secondResult = second.in(clone.getParent()).run();
+
+    assertThat(new String(first.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+        .isEqualTo(Files.readString(clone.resolve("examples/Hello.out")));
+    assertThat(secondResult.stdout())
+        .isEqualTo(Files.readString(clone.resolve("examples/Ring.out")));
+    assertThat(secondResult.exitStatus()).isZero();
+
+    // nothing has changed: no build, so no word about one
+    var again = Script.at(clone, "run", "examples/Hello.java").in(clone);
+    assertThat(again.run().stderr()).isEmpty();
+
+    Files.delete(extra);
+    assertThat(again.run().stderr()).startsWith("weft: building");
+  }
+
+  /** The script on the other machine. */
+  private Command weft(String... arguments) {
+    return Script.at(clone, arguments)
+        .with("PATH", machine.resolve("bin").toString())
+        .with("HOME", machine.resolve("home").toString())
+        .without("JAVA_HOME");
+  }
+
+  /** A JDK whose java prints how it was called. */
+  private void jdk(String folder, String version) throws Exception {
+    executable(folder + "/bin/javac", "#!/usr/bin/env bash\n");
+    executable(folder + "/bin/java", "#!/usr/bin/env bash\necho \"$0 $*\"\n");
+    Files.writeString(
+        machine.resolve(folder).resolve("release"), "JAVA_VERSION=\"" + version + "\"\n");
+  }
+
+  /** Makes the clone look as after a build. */
+  private void built() throws Exception {
+    Files.createDirectories(clone.resolve("target/launch/weft-cli"));
+    Files.writeString(clone.resolve("target/launch/weft-cli.built"), "");
+  }
+
+  private void executable(String file, String text) throws Exception {
+    Path path = machine.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, text);
+    assertThat(path.toFile().setExecutable(true)).isTrue();
+  }
+
+  private static void copy(Path from, Path to, String... names) throws Exception {
+    for (String name : names) {
+      try (Stream<Path> files = Files.walk(from.resolve(name))) {
+        for (Path file : files.filter(Files::isRegularFile).toList()) {
+          Path target = to.resolve(from.relativize(file).toString());
+          Files.createDirectories(target.getParent());
+          Files.deleteIfExists(target);
+          Files.copy(file, target, StandardCopyOption.COPY_ATTRIBUTES);
+        }
+      }
+    }
+  }
+
+  private static Command.Result failure(int exitStatus, String message) {
+    return new Command.Result(exitStatus, "", "weft: " + message + "\n");
+  }
+}

@@ -1,0 +1,22 @@
+package dev.weft;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/**
+ * Weft's log. A class of its own, so that the JDK's logging is loaded when there is something to
+ * say.
+ */
+final class Log {
+  private static final Logger LOGGER = System.getLogger("dev.weft");
+
+  private Log() {}
+
+  static void warn(String message) {
+    LOGGER.log(Level.WARNING, message);
+  }
+
+  static void error(String message, Throwable cause) {
+    LOGGER.log(Level.ERROR, message, cause);
+  }
+}

@@ -1,0 +1,334 @@
+package dev.weft;
+
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Feature;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a dump shows, and that taking one disturbs nobody. */
+@Feature("S18")
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FiberDumpTest {
+  private static Map<String, FiberDump.Entry> byName(Scheduler scheduler) {
+    return scheduler.dump().fibers().stream()
+        .collect(Collectors.toMap(FiberDump.Entry::name, Function.identity()));
+  }
+
+  private static void waitHere() {
+    Fiber.suspend();
+  }
+
+  @Test
+  void everyFiberIsThereWithWhatItWaitsFor() throws Exception {
+    Scheduler scheduler = Scheduler.builder().threads(2).name("dumped").build().start();
+    CountDownLatch release = new CountDownLatch(1);
+    Object monitor = new Object();
+    Fiber<Void> suspended = scheduler.go(FiberOptions.named("suspended"), () -> waitHere());
+    Fiber<Void> joiner = scheduler.go(FiberOptions.named("joiner"), () -> suspended.join());
+    Fiber<Void> sleeper =
+        scheduler.go(FiberOptions.named("sleeper"), () -> Fiber.sleep(Duration.ofHours(1)));
+    Fiber<Void> latched = scheduler.go(FiberOptions.named("latched"), () -> release.await());
+    Fiber<Void> unnamed =
+        scheduler.go(
+            () -> {
+              synchronized (monitor) {
+                monitor.wait();
+              }
+            });
+    for (Fiber<?> fiber : List.of(suspended, joiner, sleeper, latched, unnamed)) {
+      waits(fiber);
+    }
+    AtomicBoolean spins = new AtomicBoolean();
+    AtomicBoolean over = new AtomicBoolean();
+    scheduler.go(
+        FiberOptions.named("spinner").onThread(1),
+        () -> {
+          spins.set(true);
+          while (!over.get()) {
+            Thread.onSpinWait();
+          }
+        });
+    eventually("it spins", spins::get);
+    Fiber<Void> ready = scheduler.go(FiberOptions.named("ready").onThread(1), () -> {});
+
+    Map<String, FiberDump.Entry> dump = byName(scheduler);
+    assertThat(dump)
+        .containsOnlyKeys(
+            "suspended",
+            "joiner",
+            "sleeper",
+            "latched",
+            "fiber-" + unnamed.id(),
+            "spinner",
+            "ready");
+    FiberDump.Entry entry = dump.get("suspended");
+    assertThat(entry.id()).isEqualTo(suspended.id());
+    assertThat(entry.status()).isEqualTo(Fiber.Status.WAITING);
+    assertThat(entry.guest()).isFalse();
+    assertThat(entry.waitsFor()).isEqualTo("schedule(fiber)");
+    assertThat(entry.stack())
+        .anyMatch(
+            frame ->
+                frame.getClassName().equals(FiberDumpTest.class.getName())
+                    && frame.getMethodName().equals("waitHere"));
+    assertThat(dump.get("joiner").waitsFor())
+        .isEqualTo("the end of fiber " + suspended.id() + " (suspended)");
+    assertThat(dump.get("sleeper").waitsFor()).isEqualTo("sleep");
+    assertThat(dump.get("latched").waitsFor()).contains("CountDownLatch");
+    assertThat(dump.get("fiber-" + unnamed.id()).stack())
+        .anyMatch(frame -> frame.getMethodName().equals("wait0"));
+    assertThat(dump.get("spinner").status()).isEqualTo(Fiber.Status.RUNNING);
+    assertThat(dump.get("spinner").thread()).isEqualTo(1);
+    assertThat(dump.get("spinner").waitsFor()).isEmpty();
+    assertThat(dump.get("ready").status()).isEqualTo(Fiber.Status.READY);
+    assertThat(ready.status()).isEqualTo(Fiber.Status.READY);
+    assertThat(scheduler.dump().fibers())
+        .as("oldest first")
+        .isSortedAccordingTo(java.util.Comparator.comparingLong(FiberDump.Entry::id));
+
+    over.set(true);
+    release.countDown();
+    sleeper.cancel();
+    synchronized (monitor) {
+      monitor.notifyAll();
+    }
+    scheduler.schedule(suspended);
+    scheduler.stop();
+    assertThat(scheduler.dump().fibers()).isEmpty();
+  }
+
+  @Test
+  void itSaysForHowLong() throws Exception {
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      Fiber<Void> fiber = scheduler.go(FiberOptions.named("f"), () -> Fiber.suspend());
+      waits(fiber);
+      long start = System.nanoTime();
+      eventually(
+          "it has waited for 50 ms",
+          () -> byName(scheduler).get("f").waiting().compareTo(Duration.ofMillis(50)) >= 0);
+      assertThat(System.nanoTime() - start).isGreaterThan(20_000_000);
+      scheduler.schedule(fiber);
+    }
+  }
+
+  @Test
+  void asTextItIsALineAndAStackForEach() throws Exception {
+    try (Scheduler scheduler = Scheduler.builder().threads(1).name("texted").build().start()) {
+      Fiber<Void> fiber = scheduler.go(FiberOptions.named("f"), () -> waitHere());
+      waits(fiber);
+      assertThat(scheduler.dump().text().lines().toList())
+          .startsWith("scheduler texted, 1 fibers")
+          .anyMatch(
+              line ->
+                  line.matches(
+                      "fiber "
+                          + fiber.id()
+                          + " \\(f\\) WAITING on thread 0, waits for schedule\\(fiber\\) since \\d+"
+                          + " ms"))
+          .anyMatch(line -> line.contains("at dev.weft.FiberDumpTest.waitHere("));
+      scheduler.schedule(fiber);
+    }
+  }
+
+  @Test
+  void asJsonItCanBeParsed() throws Exception {
+    String name = "a \"name\" with \\, \n, \t and ü";
+    try (Scheduler scheduler = Scheduler.builder().threads(1).name("jsoned").build().start()) {
+      Fiber<Void> first = scheduler.go(FiberOptions.named(name), () -> waitHere());
+      Fiber<Void> second = scheduler.go(FiberOptions.named("second"), () -> first.join());
+      waits(first);
+      waits(second);
+      Map<?, ?> json = (Map<?, ?>) new Json(scheduler.dump().json()).parse();
+      assertThat(json.get("scheduler")).isEqualTo("jsoned");
+      List<?> fibers = (List<?>) json.get("fibers");
+      assertThat(fibers).hasSize(2);
+      Map<?, ?> entry = (Map<?, ?>) fibers.getFirst();
+      assertThat(entry.get("id")).isEqualTo((double) first.id());
+      assertThat(entry.get("name")).isEqualTo(name);
+      assertThat(entry.get("status")).isEqualTo("WAITING");
+      assertThat(entry.get("guest")).isEqualTo(false);
+      assertThat(entry.get("thread")).isEqualTo(0.0);
+      assertThat(entry.get("waitsFor")).isEqualTo("schedule(fiber)");
+      assertThat((Double) entry.get("waitingMillis")).isNotNegative();
+      assertThat((List<?>) entry.get("stack"))
+          .anyMatch(frame -> ((String) frame).contains("FiberDumpTest.waitHere"));
+      assertThat(((Map<?, ?>) fibers.get(1)).get("waitsFor").toString())
+          .isEqualTo("the end of fiber " + first.id() + " (" + name + ")");
+      scheduler.schedule(first);
+    }
+  }
+
+  /**
+   * The JDK hands a thread to its scheduler once more after it has looked at its stack: neither the
+   * order of the world nor any count may suffer.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void takingOneDisturbsNobody(boolean steals) throws Exception {
+    Policy policy = steals ? Policy.workStealing() : Policy.fifo();
+    Scheduler scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
+    AtomicInteger slices = new AtomicInteger();
+    List<Fiber<Void>> fibers = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      int kind = i % 2;
+      fibers.add(
+          scheduler.go(
+              () -> {
+                AtomicBoolean running = new AtomicBoolean(true);
+                for (int k = 0; k < 5_000; k++) {
+                  assertThat(running.compareAndSet(true, false)).isTrue();
+                  if (kind == 0) {
+                    Fiber.yield();
+                  } else {
+                    scheduler.schedule(Fiber.current().orElseThrow());
+                    Thread.yield();
+                    Fiber.suspend();
+                  }
+                  assertThat(running.compareAndSet(false, true)).isTrue();
+                  assertThat(Fiber.threadIndex())
+                      .isEqualTo(indexOfCarrier(Thread.currentThread().toString()));
+                  slices.incrementAndGet();
+                }
+              }));
+    }
+    while (fibers.stream().anyMatch(fiber -> fiber.status() != Fiber.Status.DONE)) {
+      scheduler.dump();
+      for (Fiber<Void> fiber : fibers) {
+        for (int i = 0; i < 20; i++) {
+          fiber.thread().getStackTrace();
+        }
+      }
+    }
+    for (Fiber<Void> fiber : fibers) {
+      fiber.join();
+    }
+    scheduler.stop();
+    assertThat(slices).hasValue(8 * 5_000);
+    assertThat(scheduler.stats().begun()).isEqualTo(8);
+    assertThat(scheduler.stats().ended()).isEqualTo(8);
+  }
+
+  private static int indexOfCarrier(String thread) {
+    return Integer.parseInt(thread.substring(thread.lastIndexOf('-') + 1));
+  }
+
+  /** As much of JSON as it takes to see that a text is JSON. */
+  private static final class Json {
+    private final String text;
+    private int at;
+
+    Json(String text) {
+      this.text = text;
+    }
+
+    Object parse() {
+      Object value = value();
+      assertThat(at).as("nothing may follow").isEqualTo(text.length());
+      return value;
+    }
+
+    private Object value() {
+      return switch (peek()) {
+        case '{' -> object();
+        case '[' -> array();
+        case '"' -> string();
+        case 't' -> literal("true", true);
+        case 'f' -> literal("false", false);
+        default -> number();
+      };
+    }
+
+    private Map<String, Object> object() {
+      Map<String, Object> fields = new java.util.LinkedHashMap<>();
+      expect('{');
+      while (peek() != '}') {
+        String key = string();
+        expect(':');
+        fields.put(key, value());
+        if (peek() == ',') {
+          expect(',');
+        }
+      }
+      expect('}');
+      return fields;
+    }
+
+    private List<Object> array() {
+      List<Object> values = new ArrayList<>();
+      expect('[');
+      while (peek() != ']') {
+        values.add(value());
+        if (peek() == ',') {
+          expect(',');
+        }
+      }
+      expect(']');
+      return values;
+    }
+
+    private String string() {
+      StringBuilder out = new StringBuilder();
+      expect('"');
+      while (text.charAt(at) != '"') {
+        char c = text.charAt(at++);
+        assertThat(c).as("control characters must be escaped").isGreaterThanOrEqualTo(' ');
+        if (c == '\\') {
+          char escaped = text.charAt(at++);
+          switch (escaped) {
+            case '"', '\\' -> out.append(escaped);
+            case 'n' -> out.append('\n');
+            case 'u' -> {
+              out.append((char) Integer.parseInt(text.substring(at, at + 4), 16));
+              at += 4;
+            }
+            default -> throw new AssertionError("no such escape: " + escaped);
+          }
+        } else {
+          out.append(c);
+        }
+      }
+      expect('"');
+      return out.toString();
+    }
+
+    private Double number() {
+      int start = at;
+      while (at < text.length() && "+-.0123456789eE".indexOf(text.charAt(at)) >= 0) {
+        at++;
+      }
+      return Double.valueOf(text.substring(start, at));
+    }
+
+    private Object literal(String word, Object value) {
+      assertThat(text.substring(at)).startsWith(word);
+      at += word.length();
+      return value;
+    }
+
+    private char peek() {
+      while (Character.isWhitespace(text.charAt(at))) {
+        at++;
+      }
+      return text.charAt(at);
+    }
+
+    private void expect(char c) {
+      assertThat(peek()).isEqualTo(c);
+      at++;
+    }
+  }
+}

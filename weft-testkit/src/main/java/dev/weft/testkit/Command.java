@@ -1,0 +1,87 @@
+package dev.weft.testkit;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A command that a test runs as a process of its own. */
+public final class Command {
+  /** What came of it. */
+  public record Result(int exitStatus, String stdout, String stderr) {}
+
+  private final ProcessBuilder builder;
+  private String stdin = "";
+
+  private Command(List<String> words) {
+    builder = new ProcessBuilder(words);
+  }
+
+  /** Names a program and its arguments. */
+  public static Command of(String... words) {
+    return new Command(List.of(words));
+  }
+
+  /** Names arguments for a JVM like this one, on the class path of this test. */
+  public static Command java(String... arguments) {
+    List<String> words = new ArrayList<>();
+    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    words.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    words.addAll(List.of(arguments));
+    return new Command(words);
+  }
+
+  /** Sets the folder to run in. */
+  public Command in(Path folder) {
+    builder.directory(folder.toFile());
+    return this;
+  }
+
+  /** Sets a variable of its environment. */
+  public Command with(String variable, String value) {
+    builder.environment().put(variable, value);
+    return this;
+  }
+
+  /** Removes a variable from its environment. */
+  public Command without(String variable) {
+    builder.environment().remove(variable);
+    return this;
+  }
+
+  /** Sets what it reads from standard input; without this call there is nothing to read. */
+  public Command reading(String text) {
+    stdin = text;
+    return this;
+  }
+
+  /** Starts it with pipes for standard input and output; errors go where this test's go. */
+  public Process start() throws IOException {
+    return builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
+  }
+
+  /** Runs it to its end; if this thread is interrupted meanwhile, the process is killed. */
+  public Result run() throws IOException, InterruptedException {
+    Path folder = Files.createTempDirectory("weft-command-");
+    Path in = Files.writeString(folder.resolve("in"), stdin);
+    Path out = folder.resolve("out");
+    Path err = folder.resolve("err");
+    Process process =
+        builder
+            .redirectInput(in.toFile())
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile())
+            .start();
+    try {
+      int exitStatus = process.waitFor();
+      return new Result(exitStatus, Files.readString(out), Files.readString(err));
+    } finally {
+      process.descendants().forEach(ProcessHandle::destroyForcibly);
+      process.destroyForcibly();
+      for (Path file : List.of(in, out, err, folder)) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+}

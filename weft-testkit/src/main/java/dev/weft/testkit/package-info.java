@@ -1,0 +1,12 @@
+/**
+ * What all of Weft's tests share: feature tags, a journal of results, time limits, commands.
+ *
+ * <pre>
+ *   tests ──► TestJournal ──► features.tsv of each module ──┐
+ *                                      docs/features.md ──► FeatureTable ──► target/features.md
+ * </pre>
+ */
+@NullMarked
+package dev.weft.testkit;
+
+import org.jspecify.annotations.NullMarked;
