@@ -6,6 +6,7 @@ import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -80,6 +81,29 @@ class FiberVisibilityTest {
     }
     for (Fiber<Boolean> fiber : fibers) {
       assertThat(fiber.join()).isTrue();
+    }
+  }
+
+  @Test
+  @Feature({"T1", "S13"})
+  void whatHappensBeforeATimerIsSetOrATaskSubmittedIsSeenByIt() throws Exception {
+    try (FiberPool pool = FiberPool.builder().scheduler(scheduler).fibers(2).build()) {
+      for (int i = 0; i < 5_000; i++) {
+        counter = i;
+        CountDownLatch fired = new CountDownLatch(1);
+        scheduler
+            .timers()
+            .after(
+                Duration.ZERO,
+                () -> {
+                  sum = counter;
+                  fired.countDown();
+                });
+        fired.await();
+        assertThat(sum).isEqualTo(i);
+        counter = -i;
+        assertThat(pool.submit(() -> counter).get()).isEqualTo(-i);
+      }
     }
   }
 }
