@@ -516,7 +516,8 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   /**
-   * Where a new fiber goes: with the one who made it if idle workers steal, else round the workers.
+   * Where a new fiber goes: with the one who made it if idle workers steal, else round the workers,
+   * past one that is stuck and past a caller who has not come to work yet.
    */
   Worker placeFor(@Nullable Worker here) {
     if (workers.length == 1) {
@@ -528,8 +529,9 @@ public final class Scheduler implements Executor, AutoCloseable {
     int i =
         Math.floorMod(
             here != null ? here.nextPlace++ : nextPlace.getAndIncrement(), workers.length);
-    boolean idleCaller = i == 0 && config.useCaller && !workers[0].isServing();
-    return workers[idleCaller ? 1 : i];
+    Worker dealt = workers[i];
+    boolean away = i == 0 && config.useCaller && !dealt.isServing();
+    return away || dealt.stuck ? workers[(i + 1) % workers.length] : dealt;
   }
 
   /**
