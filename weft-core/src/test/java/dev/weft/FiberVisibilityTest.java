@@ -41,8 +41,10 @@ class FiberVisibilityTest {
   void whatHappensBeforeScheduleIsSeenAfterSuspend() throws Exception {
     int rounds = 20_000;
     List<Fiber<?>> players = new ArrayList<>();
-    Fiber<Void> ping = scheduler.go(FiberOptions.named("ping").onThread(0), () -> play(players, 1, rounds));
-    Fiber<Void> pong = scheduler.go(FiberOptions.named("pong").onThread(1), () -> play(players, 0, rounds));
+    Fiber<Void> ping =
+        scheduler.go(FiberOptions.named("ping").onThread(0), () -> play(players, 1, rounds));
+    Fiber<Void> pong =
+        scheduler.go(FiberOptions.named("pong").onThread(1), () -> play(players, 0, rounds));
     players.add(ping);
     players.add(pong);
     scheduler.schedule(ping);
