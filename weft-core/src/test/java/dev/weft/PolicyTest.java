@@ -1,6 +1,5 @@
 package dev.weft;
 
-import static dev.weft.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -31,8 +30,8 @@ class PolicyTest {
   private @Nullable Scheduler scheduler;
 
   /** All work happens on the test's thread, inside stop(). */
-  private Scheduler onThisThread(Policy policy) {
-    return scheduler = Scheduler.builder().threads(1).useCaller(true).policy(policy).build();
+  private void onThisThread(Policy policy) {
+    scheduler = Scheduler.builder().threads(1).useCaller(true).policy(policy).build();
   }
 
   @AfterEach
@@ -363,27 +362,15 @@ class PolicyTest {
   }
 
   @Test
-  void theOthersDoNotSteal() throws Exception {
-    Scheduler dealing =
-        Scheduler.builder().threads(2).blockedAfter(Duration.ofHours(1)).build().start();
-    eventually( // what is given to a thread that does not serve yet, others may take
-        "both threads serve",
-        () -> dealing.stats().threads().stream().allMatch(thread -> thread.asleep()));
-    Fiber<Void> parent =
-        dealing.go(
-            () -> {
-              List<Fiber<Void>> children = new ArrayList<>();
-              for (int i = 0; i < 100; i++) {
-                children.add(Weft.go(() -> compute(10_000)));
-              }
-              for (Fiber<Void> child : children) {
-                child.join();
-              }
-            });
-    parent.join();
-    dealing.stop();
-    assertThat(dealing.stats().threads()).allMatch(thread -> thread.stolen() == 0);
-    assertThat(dealing.stats().threads()).allMatch(thread -> thread.switches() >= 50);
+  void newFibersAreDealtRoundTheThreads() {
+    for (Policy policy : List.of(Policy.fifo(), Policy.priority(), Policy.responseRatio())) {
+      Scheduler dealing = Scheduler.builder().threads(3).policy(policy).build(); // never started
+      for (int i = 0; i < 30; i++) {
+        dealing.go(() -> {});
+      }
+      assertThat(dealing.stats().threads()).allMatch(thread -> thread.ready() == 10);
+      dealing.stop();
+    }
   }
 
   // ---- the user's own ----
