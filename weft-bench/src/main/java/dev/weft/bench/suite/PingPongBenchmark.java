@@ -19,6 +19,7 @@ import org.openjdk.jmh.annotations.TearDown;
 public class PingPongBenchmark {
   private static final int TRIPS = 50_000;
   private static final int TRIPS_ACROSS = 10_000;
+  private static final FiberOptions FREE = FiberOptions.named("player");
 
   static Comparison onOneThread() {
     return Comparison.named(
@@ -33,11 +34,13 @@ public class PingPongBenchmark {
   static Comparison acrossThreads() {
     return Comparison.named(
             "ping-pong-across",
-            "What it costs two fibers of two threads to wake each other, per round trip.")
-        .contestant("Weft", new JmhMethod(PingPongBenchmark.class, "weftAcross"))
+            "What it costs two fibers of a scheduler with two threads to wake each other, per round"
+                + " trip: free to end up side by side, as the JDK's are, or bound apart.")
+        .contestant("Weft", new JmhMethod(PingPongBenchmark.class, "weftFree"))
         .contestant(
             "virtual threads",
             new JmhMethod(PingPongBenchmark.class, "virtualThreads", Carriers.TWO))
+        .contestant("Weft, bound apart", new JmhMethod(PingPongBenchmark.class, "weftBound"))
         .contestant("platform threads", new JmhMethod(PingPongBenchmark.class, "platformThreads"))
         .bar(Bar.atMost(Metric.TIME, 1, "virtual threads"))
         .build();
@@ -47,7 +50,7 @@ public class PingPongBenchmark {
   @Benchmark
   @OperationsPerInvocation(TRIPS)
   public void weft(OneWorker of) throws InterruptedException {
-    playOfWeft(of.scheduler, TRIPS, 0, 0);
+    playOfWeft(of.scheduler, TRIPS, FREE, FREE);
   }
 
   /** With virtual threads on a loop that can do nothing else. */
@@ -60,11 +63,18 @@ public class PingPongBenchmark {
     players.join();
   }
 
-  /** With fibers that are bound to two threads. */
+  /** With fibers of a scheduler that has two threads, on which of them it likes. */
   @Benchmark
   @OperationsPerInvocation(TRIPS_ACROSS)
-  public void weftAcross(TwoWorkers of) throws InterruptedException {
-    playOfWeft(of.scheduler, TRIPS_ACROSS, 0, 1);
+  public void weftFree(TwoWorkers of) throws InterruptedException {
+    playOfWeft(of.scheduler, TRIPS_ACROSS, FREE, FREE);
+  }
+
+  /** With fibers that are bound to two threads: always across. */
+  @Benchmark
+  @OperationsPerInvocation(TRIPS_ACROSS)
+  public void weftBound(TwoWorkers of) throws InterruptedException {
+    playOfWeft(of.scheduler, TRIPS_ACROSS, FREE.onThread(0), FREE.onThread(1));
   }
 
   /** With virtual threads, on which of its two threads the JDK likes. */
@@ -81,18 +91,15 @@ public class PingPongBenchmark {
     Players.start(Thread.ofPlatform()::start, TRIPS_ACROSS).join();
   }
 
-  private static void playOfWeft(Scheduler scheduler, int trips, int ping, int pong)
+  private static void playOfWeft(
+      Scheduler scheduler, int trips, FiberOptions ping, FiberOptions pong)
       throws InterruptedException {
     Fiber<?>[] players = new Fiber<?>[2];
-    players[0] = scheduler.go(on(ping), () -> playOfWeft(scheduler, trips, players, 1));
-    players[1] = scheduler.go(on(pong), () -> playOfWeft(scheduler, trips, players, 0));
+    players[0] = scheduler.go(ping, () -> playOfWeft(scheduler, trips, players, 1));
+    players[1] = scheduler.go(pong, () -> playOfWeft(scheduler, trips, players, 0));
     scheduler.schedule(players[0]);
     players[0].join();
     players[1].join();
-  }
-
-  private static FiberOptions on(int thread) {
-    return FiberOptions.named("player").onThread(thread);
   }
 
   private static void playOfWeft(Scheduler scheduler, int trips, Fiber<?>[] players, int other) {
