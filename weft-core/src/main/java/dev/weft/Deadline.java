@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
  * is over the thread is interrupted, and if it is a fiber each wait of it fails until finish.
  *
  * <p>Invariant: whoever takes the state away from RUNNING decides. If the timer does, finish waits
- * for its interrupt and takes it back, so that none is left over.
+ * for its interrupt and takes it back, so that none is left over; unless a deadline around this one
+ * is over too, which then still has to be noticed.
  */
 final class Deadline extends TimerNode {
   private static final int RUNNING = 0;
   private static final int EXPIRING = 1;
   private static final int EXPIRED = 2;
   private static final int FINISHED = 3;
+  private static final ThreadLocal<@Nullable Deadline> OF_PLAIN_THREADS = new ThreadLocal<>();
   private static final VarHandle STATE;
 
   static {
@@ -31,24 +33,40 @@ final class Deadline extends TimerNode {
 
   private final Thread thread = Thread.currentThread();
   private final @Nullable Fiber<?> fiber = Fiber.currentOrNull();
-  private final Worker worker;
+  private final @Nullable Deadline outer = innermost();
+  private final long time;
+
+  // where the timer is; changed by the thread itself
+  private Worker worker;
 
   @SuppressWarnings("unused")
   private volatile int state = RUNNING;
 
-  private Deadline() {
+  private Deadline(long nanos) {
     worker = fiber != null ? fiber.worker : Scheduler.shared().placeFor(null);
+    time = worker.scheduler.clock.nanoTime() + nanos;
   }
 
   static Deadline start(Duration limit) {
-    Deadline deadline = new Deadline();
-    long now = deadline.worker.scheduler.clock.nanoTime();
-    deadline.worker.addTimer(deadline, now + Nanos.of(limit));
+    Deadline deadline = new Deadline(Nanos.of(limit));
+    deadline.setInnermost(deadline);
+    deadline.worker.addTimer(deadline, deadline.time);
     return deadline;
+  }
+
+  /** Moves the timers of a deadline and of those around it; called by the fiber as it moves. */
+  static void move(@Nullable Deadline innermost, Worker target) {
+    for (Deadline deadline = innermost; deadline != null; deadline = deadline.outer) {
+      if (deadline.worker.removeTimer(deadline)) {
+        deadline.worker = target;
+        target.addTimer(deadline, deadline.time);
+      }
+    }
   }
 
   /** Returns whether the time was over before this was called. */
   boolean finish() {
+    setInnermost(outer);
     if (STATE.compareAndSet(this, RUNNING, FINISHED)) {
       worker.removeTimer(this);
       return false;
@@ -59,8 +77,34 @@ final class Deadline extends TimerNode {
     Thread.interrupted();
     if (fiber != null) {
       fiber.deadlineNoticed();
+    } else if (outer != null && outer.isOver()) {
+      thread.interrupt();
     }
     return true;
+  }
+
+  /** Returns whether its time is over, or that of one around it. */
+  private boolean isOver() {
+    for (Deadline deadline = this; deadline != null; deadline = deadline.outer) {
+      if (deadline.state != RUNNING) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private @Nullable Deadline innermost() {
+    return fiber != null ? fiber.deadline : OF_PLAIN_THREADS.get();
+  }
+
+  private void setInnermost(@Nullable Deadline deadline) {
+    if (fiber != null) {
+      fiber.deadline = deadline;
+    } else if (deadline != null) {
+      OF_PLAIN_THREADS.set(deadline);
+    } else {
+      OF_PLAIN_THREADS.remove();
+    }
   }
 
   @Override

@@ -193,6 +193,9 @@ public final class Fiber<T> {
   // running average of its slices in nanoseconds, for ResponseRatioQueue; 0 before the first
   long usualSlice;
 
+  // the innermost withTimeout it is in; this fiber only
+  @Nullable Deadline deadline;
+
   // how many deadlines have passed that their withTimeout has not yet noticed
   @SuppressWarnings("unused")
   private volatile int expiredDeadlines;
@@ -777,6 +780,7 @@ public final class Fiber<T> {
     if (target != from) {
       scheduler = target;
       left.retire(this);
+      Deadline.move(deadline, place);
     }
     Thread.yield(); // comes back on the new worker: see enqueue
     if (worker == left) {
@@ -786,6 +790,7 @@ public final class Fiber<T> {
         from.countBegun(null);
         scheduler = from;
         target.countEnded();
+        Deadline.move(deadline, left);
       }
       throw new IllegalStateException(
           "cannot switch " + this + ": it is pinned to its thread by a native method on its stack");

@@ -1,0 +1,146 @@
+package dev.weft;
+
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Feature;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Having nothing to do costs nothing. */
+@Feature("S9")
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class IdleTest {
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static final Duration WHILE = Duration.ofSeconds(1);
+
+  private static List<Thread> threadsOf(Scheduler scheduler) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(
+            thread ->
+                thread.getName().startsWith(scheduler.name() + "-")
+                    || thread.getName().equals("weft-watchdog"))
+        .toList();
+  }
+
+  private static long cpuNanos(List<Thread> threads) {
+    return threads.stream().mapToLong(thread -> THREADS.getThreadCpuTime(thread.threadId())).sum();
+  }
+
+  private static long sleeps(Scheduler scheduler) {
+    return scheduler.stats().threads().stream().mapToLong(SchedulerStats.OfThread::sleeps).sum();
+  }
+
+  private static void awaitQuiet(Scheduler scheduler) {
+    eventually(
+        "all threads sleep",
+        () -> scheduler.stats().threads().stream().allMatch(SchedulerStats.OfThread::asleep));
+  }
+
+  /** Measures a scheduler that has nothing to do while it has nothing to do. */
+  private static void assertIdle(Scheduler scheduler) throws InterruptedException {
+    awaitQuiet(scheduler);
+    List<Thread> threads = threadsOf(scheduler);
+    assertThat(threads).hasSizeGreaterThan(scheduler.threads());
+    long cpu = cpuNanos(threads);
+    long sleeps = sleeps(scheduler);
+    Thread.sleep(WHILE); // this is what is measured
+    assertThat(cpuNanos(threads) - cpu).as("CPU time").isLessThan(WHILE.toNanos() / 100);
+    assertThat(sleeps(scheduler) - sleeps).as("wake-ups").isZero();
+  }
+
+  @Test
+  void withoutFibersNothingRuns() throws Exception {
+    try (Scheduler scheduler = Scheduler.builder().threads(3).build().start()) {
+      scheduler.go(() -> Fiber.yield()).join();
+      assertIdle(scheduler);
+    }
+  }
+
+  @Test
+  void withFibersThatWaitNothingRuns() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    try (Scheduler scheduler =
+        Scheduler.builder().threads(2).policy(Policy.workStealing()).build().start()) {
+      for (int i = 0; i < 100; i++) {
+        waits(scheduler.go(() -> release.await()));
+      }
+      Fiber<Void> sleeper = scheduler.go(() -> Fiber.sleep(Duration.ofDays(1)));
+      waits(sleeper);
+      // a standstill of all fibers would be looked into: the sleeper's timer prevents that
+      assertIdle(scheduler);
+      sleeper.cancel();
+      release.countDown();
+    }
+  }
+
+  @Test
+  void aThreadIsWokenOnlyIfItSleeps() throws Exception {
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      AtomicBoolean runs = new AtomicBoolean();
+      AtomicBoolean over = new AtomicBoolean();
+      Fiber<Void> busy =
+          scheduler.go(
+              () -> {
+                runs.set(true);
+                while (!over.get()) {
+                  Thread.onSpinWait();
+                }
+              });
+      eventually("it runs", runs::get);
+      long sleeps = sleeps(scheduler);
+      for (int i = 0; i < 1_000; i++) {
+        scheduler.go(() -> {});
+      }
+      assertThat(sleeps(scheduler)).isEqualTo(sleeps);
+      over.set(true);
+      busy.join();
+    }
+  }
+
+  @Test
+  void oneWakeUpMakesOneSleepMore() throws Exception {
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      for (int i = 0; i < 20; i++) {
+        awaitQuiet(scheduler);
+        long sleeps = sleeps(scheduler);
+        scheduler.go(() -> {}).join();
+        awaitQuiet(scheduler);
+        assertThat(sleeps(scheduler) - sleeps).isBetween(1L, 3L);
+      }
+    }
+  }
+
+  @Test
+  void aCallerThatIsInterruptedSleepsAllTheSame() throws Exception {
+    AtomicLong cpu = new AtomicLong();
+    AtomicBoolean keptInterrupt = new AtomicBoolean();
+    Scheduler scheduler = Scheduler.builder().threads(1).useCaller(true).build();
+    Fiber<Void> fiber = scheduler.go(() -> Fiber.suspend());
+    Thread caller =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  scheduler.start();
+                  scheduler.stop();
+                  keptInterrupt.set(Thread.interrupted());
+                });
+    waits(fiber);
+    caller.interrupt();
+    long before = THREADS.getThreadCpuTime(caller.threadId());
+    Thread.sleep(300); // this is what is measured
+    cpu.set(THREADS.getThreadCpuTime(caller.threadId()) - before);
+    scheduler.schedule(fiber);
+    caller.join();
+    assertThat(cpu.get()).isLessThan(60_000_000);
+    assertThat(keptInterrupt).isTrue();
+  }
+}

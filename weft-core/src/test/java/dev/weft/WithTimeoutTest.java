@@ -1,0 +1,398 @@
+package dev.weft;
+
+import static dev.weft.Eventually.waits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import dev.weft.testkit.Feature;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Limits on time, in fibers and on plain threads. */
+@Feature("S16")
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class WithTimeoutTest {
+  private static final Duration LONG = Duration.ofHours(1);
+
+  /** Where a body runs. */
+  enum Place {
+    FIBER {
+      @Override
+      void run(Body body) throws Exception {
+        try (Scheduler scheduler = Scheduler.builder().threads(2).build().start()) {
+          scheduler.go(body).join();
+        }
+      }
+    },
+    PLATFORM_THREAD {
+      @Override
+      void run(Body body) throws Exception {
+        runOn(Thread.ofPlatform(), body);
+      }
+    },
+    VIRTUAL_THREAD {
+      @Override
+      void run(Body body) throws Exception {
+        runOn(Thread.ofVirtual(), body);
+      }
+    };
+
+    abstract void run(Body body) throws Exception;
+
+    private static void runOn(Thread.Builder builder, Body body) throws Exception {
+      FutureTask<Void> task =
+          new FutureTask<>(
+              () -> {
+                body.run();
+                return null;
+              });
+      builder.start(task);
+      task.get();
+    }
+  }
+
+  private static Duration ms(int millis) {
+    return Duration.ofMillis(millis);
+  }
+
+  /** Runs until that much time has passed, and looks at nothing else. */
+  private static void spin(int millis) {
+    long end = System.nanoTime() + millis * 1_000_000L;
+    while (System.nanoTime() - end < 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void inTimeItReturnsTheResult(Place place) throws Exception {
+    place.run(
+        () -> {
+          assertThat(Weft.<String>withTimeout(LONG, () -> "done")).isEqualTo("done");
+          assertThat(Weft.<String>withTimeout(LONG, () -> sleepAnd(ms(1), "slept")))
+              .isEqualTo("slept");
+          Thread.sleep(1); // would fail if an interrupt were left over
+        });
+  }
+
+  private static String sleepAnd(Duration duration, String result) throws InterruptedException {
+    Fiber.sleep(duration);
+    return result;
+  }
+
+  static Stream<Arguments> blockedCalls() {
+    return Stream.of(Place.values())
+        .flatMap(
+            place ->
+                Stream.of(
+                    wait(place, "Fiber.sleep", () -> sleepAnd(LONG, "")),
+                    wait(
+                        place,
+                        "Thread.sleep",
+                        () -> {
+                          Thread.sleep(LONG);
+                          return null;
+                        }),
+                    wait(place, "take", () -> new LinkedBlockingQueue<Integer>().take()),
+                    wait(
+                        place, "join", () -> Scheduler.shared().go(() -> Fiber.suspend()).join())));
+  }
+
+  private static Arguments wait(Place place, String name, Callable<?> body) {
+    return Arguments.of(place, name, body);
+  }
+
+  @ParameterizedTest(name = "{1} on {0}")
+  @MethodSource("blockedCalls")
+  void aWaitThatIsOverTimeFails(Place place, String name, Callable<?> body) throws Exception {
+    place.run(
+        () -> {
+          long start = System.nanoTime();
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(() -> Weft.withTimeout(ms(20), body))
+              .withMessage("not done within PT0.02S")
+              .withCauseInstanceOf(InterruptedException.class);
+          assertThat(System.nanoTime() - start)
+              .isBetween(20_000_000L, Duration.ofSeconds(20).toNanos());
+          assertThat(Thread.currentThread().isInterrupted()).isFalse();
+          Fiber.sleep(ms(1)); // all is well again
+          Thread.sleep(1);
+        });
+  }
+
+  @Test
+  void suspendAndYieldFailToo() throws Exception {
+    Place.FIBER.run(
+        () -> {
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(
+                  () ->
+                      Weft.withTimeout(
+                          ms(10),
+                          () -> {
+                            Fiber.suspend();
+                            return null;
+                          }))
+              .withCauseInstanceOf(CancellationException.class);
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(
+                  () ->
+                      Weft.withTimeout(
+                          ms(10),
+                          () -> {
+                            while (true) {
+                              Fiber.yield();
+                            }
+                          }));
+          Fiber.yield();
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theNearestLimitWins(Place place) throws Exception {
+    place.run(
+        () -> {
+          // the inner one is nearer: only it fails
+          String result =
+              Weft.withTimeout(
+                  LONG,
+                  () -> {
+                    assertThatExceptionOfType(TimeoutException.class)
+                        .isThrownBy(() -> Weft.withTimeout(ms(10), () -> sleepAnd(LONG, "")))
+                        .withMessageContaining("PT0.01S");
+                    return sleepAnd(ms(1), "outer goes on");
+                  });
+          assertThat(result).isEqualTo("outer goes on");
+          // the outer one is nearer: what is inside is interrupted, but not out of time
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(
+                  () ->
+                      Weft.withTimeout(
+                          ms(10), () -> Weft.withTimeout(LONG, () -> sleepAnd(LONG, ""))))
+              .withMessage("not done within PT0.01S")
+              .withCauseInstanceOf(CancellationException.class);
+          assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whenBothAreOverBothAreNoticed(Place place) throws Exception {
+    place.run(
+        () -> {
+          AtomicInteger inner = new AtomicInteger();
+          long start = System.nanoTime();
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(
+                  () ->
+                      Weft.withTimeout(
+                          ms(150),
+                          () -> {
+                            try {
+                              Weft.withTimeout(
+                                  ms(120),
+                                  () -> {
+                                    spin(400); // until both are over, as others see to it
+                                    return sleepAnd(LONG, "");
+                                  });
+                            } catch (TimeoutException e) {
+                              inner.incrementAndGet();
+                            }
+                            Thread.sleep(LONG); // the outer limit still stands
+                            return null;
+                          }))
+              .withMessage("not done within PT0.15S");
+          assertThat(inner).hasValue(1);
+          assertThat(System.nanoTime() - start).isLessThan(Duration.ofSeconds(20).toNanos());
+          assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whoFinishesAtTheLimitHasAResultOrNoneAndNoInterrupt(Place place) throws Exception {
+    place.run(
+        () -> {
+          int late = 0;
+          for (int i = 0; i < 200; i++) {
+            int nanos = 130_000 + 3_000 * (i % 100);
+            try {
+              String result =
+                  Weft.withTimeout(
+                      Duration.ofNanos(200_000),
+                      () -> {
+                        Thread.sleep(Duration.ofNanos(nanos));
+                        return "in time";
+                      });
+              assertThat(result).isEqualTo("in time");
+            } catch (TimeoutException e) {
+              late++;
+            }
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            Fiber.sleep(Duration.ZERO);
+          }
+          assertThat(late).isBetween(0, 200);
+        });
+  }
+
+  @Test
+  void aBodyThatEndsWellIsNotFailedForBeingLate() throws Exception {
+    Place.FIBER.run(
+        () -> {
+          String result =
+              Weft.withTimeout(
+                  ms(1),
+                  () -> {
+                    try {
+                      Fiber.sleep(LONG);
+                    } catch (InterruptedException e) {
+                      return "gave what it had";
+                    }
+                    return "never";
+                  });
+          assertThat(result).isEqualTo("gave what it had");
+          assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatTheBodyThrowsComesOut(Place place) throws Exception {
+    place.run(
+        () -> {
+          assertThatIllegalStateException()
+              .isThrownBy(
+                  () ->
+                      Weft.withTimeout(
+                          LONG,
+                          () -> {
+                            throw new IllegalStateException("unchecked");
+                          }))
+              .withMessage("unchecked");
+          assertThatExceptionOfType(CompletionException.class)
+              .isThrownBy(
+                  () ->
+                      Weft.withTimeout(
+                          LONG,
+                          () -> {
+                            throw new IOException("checked");
+                          }))
+              .withCauseInstanceOf(IOException.class);
+          assertThatExceptionOfType(AssertionError.class)
+              .isThrownBy(
+                  () ->
+                      Weft.withTimeout(
+                          LONG,
+                          () -> {
+                            throw new AssertionError("error");
+                          }));
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anInterruptFromElsewhereIsNoTimeout(Place place) throws Exception {
+    place.run(
+        () -> {
+          assertThatExceptionOfType(CancellationException.class)
+              .isThrownBy(
+                  () ->
+                      Weft.withTimeout(
+                          LONG,
+                          () -> {
+                            Thread.currentThread().interrupt();
+                            Thread.sleep(LONG);
+                            return null;
+                          }))
+              .withCauseInstanceOf(InterruptedException.class);
+          assertThat(Thread.interrupted()).isTrue();
+        });
+  }
+
+  @Test
+  @Feature("S15")
+  void aCancelInsideIsNoTimeoutAndStands() throws Exception {
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      AtomicInteger stages = new AtomicInteger();
+      Fiber<Void> fiber =
+          scheduler.go(
+              () -> {
+                try {
+                  Weft.withTimeout(LONG, () -> sleepAnd(LONG, ""));
+                } catch (CancellationException e) {
+                  stages.incrementAndGet();
+                }
+                try {
+                  Fiber.sleep(LONG);
+                } catch (InterruptedException e) {
+                  stages.incrementAndGet();
+                }
+              });
+      waits(fiber);
+      fiber.cancel();
+      assertThatExceptionOfType(CancellationException.class).isThrownBy(fiber::join);
+      assertThat(stages).hasValue(2);
+    }
+  }
+
+  @Test
+  @Feature({"S7", "S16"})
+  void aLimitMovesWithItsFiber() throws Exception {
+    Scheduler from = Scheduler.builder().threads(1).build().start();
+    try (Scheduler to = Scheduler.builder().threads(1).build().start()) {
+      Fiber<String> fiber =
+          from.go(
+              () -> {
+                try {
+                  return Weft.withTimeout(
+                      ms(200),
+                      () -> {
+                        Fiber.switchTo(to);
+                        Fiber.suspend();
+                        return "never";
+                      });
+                } catch (TimeoutException e) {
+                  return e.getMessage();
+                }
+              });
+      from.stop(); // does not take the timer with it
+      assertThat(fiber.join(Duration.ofSeconds(15))).isEqualTo("not done within PT0.2S");
+    }
+  }
+
+  @Test
+  void aLimitOfNothingIsOverAtTheFirstWait() throws Exception {
+    Place.FIBER.run(
+        () -> {
+          for (Duration none : new Duration[] {Duration.ZERO, ms(-5)}) {
+            assertThatExceptionOfType(TimeoutException.class)
+                .isThrownBy(() -> Weft.withTimeout(none, () -> sleepAnd(LONG, "")));
+          }
+        });
+  }
+
+  @Test
+  void nullIsRefused() {
+    assertThatNullPointerException()
+        .isThrownBy(() -> Weft.withTimeout(LONG, null))
+        .withMessage("body");
+    assertThatNullPointerException().isThrownBy(() -> Weft.withTimeout(null, () -> 1));
+  }
+}
