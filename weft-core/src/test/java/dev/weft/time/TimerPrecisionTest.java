@@ -86,7 +86,7 @@ class TimerPrecisionTest {
     for (int round = 0; round < 20; round++) {
       List<Timer> far = new ArrayList<>();
       for (int i = 0; i < 4; i++) { // on each thread
-        far.add(scheduler.timers().after(Duration.ofSeconds(600), () -> {}));
+        far.add(scheduler.timers().after(Duration.ofMinutes(10), () -> {}));
       }
       awaitAllAsleep();
       CountDownLatch near = new CountDownLatch(1);
@@ -102,7 +102,7 @@ class TimerPrecisionTest {
   void aNewEarliestTimerOfAFiberDoesSoToo() throws Exception {
     Fiber<Void> far =
         scheduler.go(
-            FiberOptions.named("far").onThread(1), () -> Fiber.sleep(Duration.ofSeconds(600)));
+            FiberOptions.named("far").onThread(1), () -> Fiber.sleep(Duration.ofMinutes(10)));
     awaitAllAsleep();
     Fiber<Void> near =
         scheduler.go(
