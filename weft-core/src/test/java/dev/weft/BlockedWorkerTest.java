@@ -1,0 +1,195 @@
+package dev.weft;
+
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Feature;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A fiber that holds its thread too long. */
+@Feature("S17")
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class BlockedWorkerTest {
+  private final AtomicBoolean over = new AtomicBoolean();
+
+  @AfterEach
+  void release() {
+    over.set(true);
+  }
+
+  private static Scheduler start(int threads, Policy policy) {
+    return Scheduler.builder()
+        .threads(threads)
+        .policy(policy)
+        .blockedAfter(Duration.ofMillis(30))
+        .build()
+        .start();
+  }
+
+  private void holdTheThread() {
+    while (!over.get()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private Fiber<Void> hog(Scheduler scheduler, int thread) {
+    Fiber<Void> hog =
+        scheduler.go(FiberOptions.named("hog").onThread(thread), this::holdTheThread);
+    eventually("it holds its thread", () -> hog.status() == Fiber.Status.RUNNING);
+    return hog;
+  }
+
+  /** Makes a fiber that belongs to a thread, without being bound to it, when it runs the body. */
+  private static Fiber<Integer> at(Scheduler scheduler, int thread, Body body) {
+    return scheduler.go(
+        () -> {
+          Fiber.switchTo(thread);
+          Fiber.switchTo(scheduler);
+          body.run();
+          return Fiber.threadIndex();
+        });
+  }
+
+  @Test
+  void itIsReportedOnceWithItsStack() throws Exception {
+    try (LogCapture log = new LogCapture();
+        Scheduler scheduler = start(2, Policy.fifo())) {
+      Fiber<Void> hog = hog(scheduler, 0);
+      eventually("it is reported", () -> !log.entries("hog").isEmpty());
+      // and not again while a second one is found and reported
+      Fiber<Void> second =
+          scheduler.go(FiberOptions.named("second").onThread(1), this::holdTheThread);
+      eventually("the second is reported", () -> !log.entries("second").isEmpty());
+      assertThat(log.entries("fiber " + hog.id() + " (hog)"))
+          .singleElement()
+          .satisfies(
+              entry -> {
+                assertThat(entry.level()).isEqualTo("WARNING");
+                assertThat(entry.text())
+                    .contains("has held thread 0 of " + scheduler)
+                    .contains("its other fibers move to other threads")
+                    .contains("at dev.weft.BlockedWorkerTest.holdTheThread(");
+              });
+      over.set(true);
+      hog.join();
+      second.join();
+    }
+  }
+
+  @Test
+  void withOneThreadItIsReportedAndTheOthersWait() throws Exception {
+    try (LogCapture log = new LogCapture();
+        Scheduler scheduler = start(1, Policy.fifo())) {
+      Fiber<Void> hog = hog(scheduler, 0);
+      Fiber<Void> other = scheduler.go(() -> {});
+      eventually("it is reported", () -> !log.entries("hog", "nothing else runs").isEmpty());
+      assertThat(other.status()).isEqualTo(Fiber.Status.READY);
+      over.set(true);
+      hog.join();
+      other.join();
+    }
+  }
+
+  @Test
+  void theOthersOfItsThreadMoveOnAndBoundOnesStay() throws Exception {
+    for (Policy policy : List.of(Policy.fifo(), Policy.priority(), Policy.workStealing())) {
+      over.set(false);
+      try (LogCapture _ = new LogCapture();
+          Scheduler scheduler = start(2, policy)) {
+        List<Fiber<Integer>> ready = new ArrayList<>();
+        List<Fiber<Integer>> sleeping = new ArrayList<>();
+        List<Fiber<Integer>> limited = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+          ready.add(at(scheduler, 0, () -> Fiber.suspend()));
+          sleeping.add(at(scheduler, 0, () -> Fiber.sleep(Duration.ofMillis(40))));
+          limited.add(
+              at(
+                  scheduler,
+                  0,
+                  () -> {
+                    try {
+                      Weft.withTimeout(
+                          Duration.ofMillis(40),
+                          () -> {
+                            Fiber.suspend();
+                            return null;
+                          });
+                    } catch (TimeoutException e) {
+                      // as it should be
+                    }
+                  }));
+        }
+        ready.forEach(Eventually::waits);
+        Fiber<Void> hog = hog(scheduler, 0);
+        Fiber<Integer> bound =
+            scheduler.go(FiberOptions.named("bound").onThread(0), () -> Fiber.threadIndex());
+        ready.forEach(scheduler::schedule); // into its inbox
+        List<Fiber<Integer>> fresh = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+          fresh.add(scheduler.go(() -> Fiber.threadIndex()));
+        }
+        for (List<Fiber<Integer>> fibers : List.of(ready, sleeping, limited, fresh)) {
+          for (Fiber<Integer> fiber : fibers) {
+            int endedOn = fiber.join(Duration.ofSeconds(15));
+            if (fibers == ready) {
+              assertThat(endedOn).isEqualTo(1);
+            }
+          }
+        }
+        assertThat(hog.status()).isEqualTo(Fiber.Status.RUNNING);
+        assertThat(bound.status()).isEqualTo(Fiber.Status.READY);
+        over.set(true);
+        assertThat(bound.join()).isZero();
+        hog.join();
+      }
+    }
+  }
+
+  @Test
+  void timersGoOff() throws Exception {
+    try (LogCapture _ = new LogCapture();
+        Scheduler scheduler = start(2, Policy.fifo())) {
+      AtomicBoolean fired = new AtomicBoolean();
+      Fiber<Void> hog =
+          scheduler.go(
+              () -> {
+                scheduler.timers().after(Duration.ofMillis(1), () -> fired.set(true));
+                holdTheThread();
+              });
+      eventually("its timer fires on the other thread", fired::get);
+      assertThat(hog.status()).isEqualTo(Fiber.Status.RUNNING);
+      over.set(true);
+      hog.join();
+    }
+  }
+
+  @Test
+  void whoWaitsOrYieldsIsNotReported() throws Exception {
+    try (LogCapture log = new LogCapture();
+        Scheduler scheduler = start(1, Policy.fifo())) {
+      Fiber<Void> polite =
+          scheduler.go(
+              FiberOptions.named("polite"),
+              () -> {
+                long start = System.nanoTime();
+                while (System.nanoTime() - start < 150_000_000) {
+                  Fiber.yield();
+                }
+              });
+      Fiber<Void> waiting = scheduler.go(FiberOptions.named("waiting"), () -> Fiber.suspend());
+      waits(waiting);
+      polite.join();
+      scheduler.schedule(waiting);
+      waiting.join();
+      assertThat(log.entries("waiting")).isEmpty();
+    }
+  }
+}

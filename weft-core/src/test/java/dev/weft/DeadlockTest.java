@@ -1,0 +1,176 @@
+package dev.weft;
+
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import dev.weft.testkit.Feature;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** All fibers wait, and nothing is left that could wake them. */
+@Feature("S19")
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DeadlockTest {
+  private static Scheduler failing(int threads, boolean useCaller) {
+    return Scheduler.builder()
+        .threads(threads)
+        .useCaller(useCaller)
+        .failOnDeadlock(true)
+        .build()
+        .start();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1,false", "2,false", "1,true", "2,true"})
+  void stopFailsAndNamesThemAndWhatTheyWaitFor(int threads, boolean useCaller) {
+    Scheduler scheduler = failing(threads, useCaller);
+    AtomicReference<Fiber<Void>> second = new AtomicReference<>();
+    CountDownLatch both = new CountDownLatch(1);
+    Fiber<Void> first =
+        scheduler.go(
+            FiberOptions.named("Hansel"),
+            () -> {
+              both.await();
+              second.get().join();
+            });
+    second.set(scheduler.go(FiberOptions.named("Gretel"), () -> first.join()));
+    both.countDown();
+    assertThatIllegalStateException()
+        .isThrownBy(scheduler::stop)
+        .withMessageContaining("deadlock in " + scheduler)
+        .withMessageMatching(
+            "(?s).*fiber \\d+ \\(Hansel\\) WAITING on thread \\d, waits for the end of fiber "
+                + second.get().id()
+                + " \\(Gretel\\).*")
+        .withMessageMatching(
+            "(?s).*fiber \\d+ \\(Gretel\\) WAITING on thread \\d, waits for the end of fiber "
+                + first.id()
+                + " \\(Hansel\\).*");
+  }
+
+  @Test
+  void aSuspensionAndALockAreNamedToo() throws Exception {
+    Scheduler scheduler = failing(2, false);
+    ReentrantLock lock = new ReentrantLock();
+    Object monitor = new Object();
+    Fiber<Void> holder =
+        scheduler.go(
+            FiberOptions.named("holder"),
+            () -> {
+              lock.lock();
+              synchronized (monitor) {
+                Fiber.suspend();
+              }
+            });
+    waits(holder);
+    scheduler.go(FiberOptions.named("locker"), () -> lock.lock());
+    scheduler.go(
+        FiberOptions.named("enterer"),
+        () -> {
+          synchronized (monitor) {
+            monitor.hashCode();
+          }
+        });
+    assertThatIllegalStateException()
+        .isThrownBy(scheduler::stop)
+        .withMessageContaining("(holder)")
+        .withMessageContaining("waits for schedule(fiber)")
+        .withMessageContaining("(locker)")
+        .withMessageContaining("ReentrantLock")
+        .withMessageContaining("(enterer)");
+  }
+
+  @Test
+  void runFailsIfToldTo() {
+    System.setProperty("weft.failOnDeadlock", "true");
+    try {
+      assertThatIllegalStateException()
+          .isThrownBy(() -> Weft.run(() -> Fiber.suspend()))
+          .withMessageContaining("deadlock")
+          .withMessageContaining("(main)");
+    } finally {
+      System.clearProperty("weft.failOnDeadlock");
+    }
+  }
+
+  @Test
+  void byDefaultItIsLoggedOnceAndOnlyIfNothingIsLeftToWakeThem() throws Exception {
+    Pipe pipe = Pipe.open();
+    try (LogCapture log = new LogCapture()) {
+      Scheduler[] schedulers = new Scheduler[5];
+      Fiber<?>[] suspended = new Fiber<?>[5];
+      for (int i = 0; i < 5; i++) {
+        schedulers[i] = Scheduler.builder().threads(2).name("maybe-" + i).build().start();
+        suspended[i] = schedulers[i].go(FiberOptions.named("stuck-" + i), () -> Fiber.suspend());
+      }
+      schedulers[0].timers().after(Duration.ofMillis(2_500), () -> {});
+      Fiber<?>[] hopes = {
+        schedulers[1].go(() -> Fiber.sleep(Duration.ofHours(1))),
+        schedulers[2].go(() -> Thread.sleep(Duration.ofHours(1))),
+        schedulers[3].go(() -> pipe.source().read(ByteBuffer.allocate(1))),
+      };
+      for (Fiber<?> hope : hopes) {
+        waits(hope);
+      }
+      Scheduler dead = Scheduler.builder().threads(2).name("dead").build().start();
+      Fiber<Void> inDead = dead.go(FiberOptions.named("hopeless"), () -> Fiber.suspend());
+      eventually("it is reported", () -> !log.entries("deadlock", "dead", "hopeless").isEmpty());
+      // those that waited longer, and were not looked at later, have a hope left; one has none
+      eventually("so is the other", () -> !log.entries("maybe-4", "stuck-4").isEmpty());
+      for (int i = 0; i < 4; i++) {
+        assertThat(log.entries("maybe-" + i)).isEmpty();
+      }
+      assertThat(log.entries("hopeless"))
+          .singleElement()
+          .satisfies(
+              entry -> {
+                assertThat(entry.level()).isEqualTo("WARNING");
+                assertThat(entry.text()).contains("waits for schedule(fiber)");
+              });
+      // a plain thread wakes them all the same
+      dead.schedule(inDead);
+      dead.stop();
+      for (Fiber<?> hope : hopes) {
+        hope.cancel();
+      }
+      for (int i = 0; i < 5; i++) {
+        schedulers[i].schedule(suspended[i]);
+        schedulers[i].stop();
+      }
+    } finally {
+      pipe.sink().close();
+    }
+  }
+
+  /** Each sleep ends by the JDK's own timer, at about the time the scheduler looks around. */
+  @Test
+  void whoIsJustBeingWokenIsNotTakenForDead() throws Exception {
+    for (boolean useCaller : new boolean[] {true, false}) {
+      Scheduler scheduler = failing(2, useCaller);
+      Fiber<Void> waiting = scheduler.go(() -> Fiber.suspend());
+      for (int i = 0; i < 2; i++) {
+        int which = i;
+        scheduler.go(
+            () -> {
+              for (int k = 0; k < 2_000; k++) {
+                Thread.sleep(Duration.ofNanos(1_000 + 53 * k % 100_000));
+              }
+              if (which == 0) {
+                scheduler.schedule(waiting);
+              }
+            });
+      }
+      scheduler.stop();
+    }
+  }
+}
