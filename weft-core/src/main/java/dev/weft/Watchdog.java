@@ -138,7 +138,7 @@ final class Watchdog {
                     nanos / 1_000_000,
                     scheduler.threads() == 1
                         ? "nothing else runs until it waits or yields"
-                        : "its other fibers have moved to other threads",
+                        : "its other fibers move to other threads",
                     stack));
         FlightEvents.blocked(worker, fiber, nanos);
       }
