@@ -15,7 +15,7 @@ final class DeadlockReport {
     }
     List<Fiber<?>> fibers = scheduler.fibers().toList();
     for (Fiber<?> fiber : fibers) {
-      if (fiber.status() != Fiber.Status.WAITING || !waitsForEver(fiber.thread())) {
+      if (fiber.status() != Fiber.Status.WAITING || !waitsForEver(fiber.threadOrNull())) {
         return null;
       }
     }
@@ -38,12 +38,12 @@ final class DeadlockReport {
    * Not so if it waits with a limit or for I/O: then the JDK's own timers and pollers wake it. Nor
    * if they just have, and it is about to be ready.
    */
-  private static boolean waitsForEver(Thread thread) {
-    Thread.State state = thread.getState();
+  private static boolean waitsForEver(@Nullable Thread thread) {
+    Thread.State state = thread == null ? Thread.State.NEW : thread.getState();
     if (state != Thread.State.WAITING && state != Thread.State.BLOCKED) {
       return false;
     }
-    for (StackTraceElement frame : thread.getStackTrace()) {
+    for (StackTraceElement frame : FiberDump.framesOf(thread)) {
       if (frame.getClassName().startsWith("sun.nio.ch.")) {
         return false;
       }

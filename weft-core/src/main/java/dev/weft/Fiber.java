@@ -142,6 +142,9 @@ public final class Fiber<T> {
 
   // made when it is first needed, as a rule by the worker that runs the first slice
   private volatile @Nullable Thread thread;
+
+  // true if it was asked for, and must be kept when it has ended
+  private volatile boolean threadWanted;
   private final boolean guest;
 
   // a Body or a Callable; null once it has been taken
@@ -186,6 +189,9 @@ public final class Fiber<T> {
 
   // when the slice began, under a policy that wants to know
   long sliceStart;
+
+  // running average of its slices in nanoseconds, for ResponseRatioQueue; 0 before the first
+  long usualSlice;
 
   // the innermost withTimeout it is in; this fiber only
   @Nullable Deadline deadline;
@@ -261,8 +267,40 @@ public final class Fiber<T> {
     return scheduler;
   }
 
-  /** Returns the virtual thread it is. */
+  /**
+   * Returns the virtual thread it is. A fiber that has ended keeps its thread only if somebody
+   * asked for it before; else this is one like it, which has ended too.
+   */
   public Thread thread() {
+    threadWanted = true;
+    Thread made = thread;
+    return made != null ? made : isDone() ? endedThread() : ownThread();
+  }
+
+  /**
+   * Makes a thread that has run and ended, on a plain thread: here it could have to wait for
+   * itself.
+   */
+  private Thread endedThread() {
+    Thread made =
+        VirtualThreads.create(
+            slice -> Thread.ofPlatform().daemon().start(slice), name, false, () -> {});
+    made.start();
+    boolean interrupted = false;
+    while (made.isAlive()) {
+      try {
+        made.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return THREAD.compareAndSet(this, null, made) ? made : Objects.requireNonNull(thread);
+  }
+
+  private Thread ownThread() {
     Thread made = thread;
     return made != null ? made : makeThread(false);
   }
@@ -286,6 +324,7 @@ public final class Fiber<T> {
    * @throws InterruptedException if the one who waits is interrupted or cancelled
    */
   public T join() throws InterruptedException {
+    giveWay();
     if (!isDone()) {
       awaitEnd(null);
     }
@@ -298,6 +337,7 @@ public final class Fiber<T> {
    * @throws TimeoutException if it has not ended by then; it goes on
    */
   public T join(Duration limit) throws InterruptedException, TimeoutException {
+    giveWay();
     if (!isDone() && !awaitEnd(Objects.requireNonNull(limit, "limit"))) {
       throw new TimeoutException(this + " has not ended within " + limit);
     }
@@ -381,7 +421,7 @@ public final class Fiber<T> {
     }
     PERMIT.getAndSet(self, false); // reads too: what came before the schedule it uses up is seen
     if (interrupted) {
-      self.thread().interrupt();
+      self.ownThread().interrupt();
     }
   }
 
@@ -477,7 +517,7 @@ public final class Fiber<T> {
         Fiber<?> host = starter != null ? starter : fiber;
         guest = new Fiber<>(host, VirtualThreads.threadOf(slice), slice);
         known.put(slice, guest);
-        known.put(guest.thread(), guest);
+        known.put(guest.ownThread(), guest);
         guest.scheduler.countBegun(null);
       }
       return guest;
@@ -503,7 +543,7 @@ public final class Fiber<T> {
     }
 
     void forget(Fiber<?> guest) {
-      guests().remove(guest.thread());
+      guests().remove(guest.ownThread());
       guests().remove(guest.slice);
     }
   }
@@ -595,7 +635,7 @@ public final class Fiber<T> {
     if (FlightEvents.recording()) {
       FlightEvents.started(this);
     }
-    VirtualThreads.start(thread(), scheduler.container); // hands its slice to Strand.execute
+    VirtualThreads.start(ownThread(), scheduler.container); // hands its slice to Strand.execute
     return Objects.requireNonNull(slice);
   }
 
@@ -659,12 +699,17 @@ public final class Fiber<T> {
   }
 
   private boolean isOver() {
-    if (guest && thread().getState() == Thread.State.TERMINATED) {
-      ((Strand) VirtualThreads.executorOf(thread())).forget(this);
+    if (guest) {
+      if (ownThread().getState() != Thread.State.TERMINATED) {
+        return false;
+      }
+      ((Strand) VirtualThreads.executorOf(ownThread())).forget(this);
       end(NULL_RESULT);
-      return true;
+    } else if (over && !threadWanted) {
+      thread = null; // the better part of a fiber's memory, which joiners do not need
+      slice = null;
     }
-    return over;
+    return guest || over;
   }
 
   boolean isDone() {
@@ -852,7 +897,7 @@ public final class Fiber<T> {
   void deadlineNoticed() {
     EXPIRED_DEADLINES.getAndAdd(this, -1);
     if (outcome == CANCELLING || expiredDeadlines > 0) {
-      thread().interrupt();
+      ownThread().interrupt();
     }
   }
 

@@ -44,7 +44,7 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
       Fiber.Status status = fiber.status();
       boolean waits = status == Fiber.Status.WAITING;
       long nanos = waits ? scheduler.clock.nanoTime() - fiber.waitingSince : 0;
-      List<StackTraceElement> stack = thread == null ? List.of() : List.of(thread.getStackTrace());
+      List<StackTraceElement> stack = framesOf(thread);
       return new Entry(
           fiber.id(),
           fiber.name(),
@@ -122,12 +122,17 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
         .formatted(quote(scheduler), String.join(",\n", entries));
   }
 
-  static String stackOf(Thread thread) {
+  static String stackOf(@Nullable Thread thread) {
     StringBuilder out = new StringBuilder();
-    for (StackTraceElement frame : thread.getStackTrace()) {
+    for (StackTraceElement frame : framesOf(thread)) {
       out.append("    at ").append(frame).append('\n');
     }
     return out.toString();
+  }
+
+  /** The frames of a fiber's thread; none if it has not started or has ended. */
+  static List<StackTraceElement> framesOf(@Nullable Thread thread) {
+    return thread == null ? List.of() : List.of(thread.getStackTrace());
   }
 
   private static String quote(String text) {

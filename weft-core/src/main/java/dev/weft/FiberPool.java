@@ -283,7 +283,11 @@ public final class FiberPool extends AbstractExecutorService {
     void give(Runnable next) {
       idle = false;
       task = next;
-      LockSupport.unpark(fiber.thread());
+      wake();
+    }
+
+    void wake() {
+      LockSupport.unpark(fiber.threadOrNull()); // one that has not begun will look by itself
     }
 
     /** Waits for a task, for as long as idle fibers are kept. */
@@ -448,7 +452,7 @@ public final class FiberPool extends AbstractExecutorService {
   private void dismissIdle() {
     for (Member member : idle) {
       member.idle = false;
-      LockSupport.unpark(member.fiber.thread());
+      member.wake();
     }
     idle.clear();
     if (fibers.isEmpty() && queue.isEmpty()) {

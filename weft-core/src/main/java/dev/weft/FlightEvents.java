@@ -1,6 +1,7 @@
 package dev.weft;
 
 import jdk.jfr.Category;
+import jdk.jfr.Enabled;
 import jdk.jfr.Event;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
@@ -22,6 +23,7 @@ final class FlightEvents {
   @Name("dev.weft.FiberStart")
   @Label("Fiber Start")
   @Category("Weft")
+  @Enabled(false) // one for each fiber: as with the JDK's virtual threads, who wants them asks
   @StackTrace(false)
   static final class FiberStart extends Event {
     @Label("Fiber")
@@ -37,6 +39,7 @@ final class FlightEvents {
   @Name("dev.weft.FiberEnd")
   @Label("Fiber End")
   @Category("Weft")
+  @Enabled(false) // one for each fiber: as with the JDK's virtual threads, who wants them asks
   @StackTrace(false)
   static final class FiberEnd extends Event {
     @Label("Fiber")

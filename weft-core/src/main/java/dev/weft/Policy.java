@@ -2,7 +2,6 @@ package dev.weft;
 
 import dev.weft.internal.policy.FifoQueue;
 import dev.weft.internal.policy.PriorityReadyQueue;
-import dev.weft.internal.policy.ResponseRatioQueue;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +52,11 @@ public interface Policy {
     return Duration.ZERO;
   }
 
-  /** Returns whether slices are timed for {@link ReadyQueue#ran}; costs two clock reads a slice. */
+  /**
+   * Returns whether slices are timed, for {@link ReadyQueue#ran} and so that the times that {@link
+   * ReadyQueue#add} and {@link ReadyQueue#next} are told are those of the slice and not of the
+   * batch; costs a clock read a slice.
+   */
   default boolean measuresSlices() {
     return false;
   }
@@ -68,7 +71,7 @@ public interface Policy {
    * priority every 10 ms, so none starves.
    */
   static Policy priority() {
-    return PriorityReadyQueue::new;
+    return of(PriorityReadyQueue::new, false, Duration.ZERO, true);
   }
 
   /**

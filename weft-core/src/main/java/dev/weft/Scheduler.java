@@ -52,8 +52,11 @@ public final class Scheduler implements Executor, AutoCloseable {
   private static final int CLOSING = 3;
   private static final int STOPPED = 4;
 
-  /** How long stop(limit) waits, after it has cancelled, for the cancelled ones to end. */
+  /** How long stop(limit), after it has cancelled, waits for the next cancelled one to end. */
   private static final Duration GRACE = Duration.ofSeconds(1);
+
+  /** How many fibers a log message names at most. */
+  private static final int MOST_NAMES = 20;
 
   private static final VarHandle STATE;
 
@@ -255,10 +258,15 @@ public final class Scheduler implements Executor, AutoCloseable {
       if (!stopped.await(Nanos.of(limit), TimeUnit.NANOSECONDS)) {
         reached.set(true);
         cancelRest("it had not ended within " + limit);
-        if (!stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
-          Log.warn(this + " stopped without the end of " + names(fibers()));
-          giveUp();
+        long left = Long.MAX_VALUE;
+        while (live.get() < left) {
+          left = live.get();
+          if (stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
+            return;
+          }
         }
+        Log.warn(this + " stopped without the end of " + names(fibers().toList()));
+        giveUp();
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts this thread", e);
@@ -273,7 +281,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     if (!rest.isEmpty() || pendingTimers.oneShots() > 0) {
       Log.warn(
           "%s cancelled what was left of it, for %s: fibers [%s] and %d timers"
-              .formatted(this, why, names(rest.stream()), pendingTimers.oneShots()));
+              .formatted(this, why, names(rest), pendingTimers.oneShots()));
       return true;
     }
     return false;
@@ -323,7 +331,6 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   void exitIdle() {
     idle.decrementAndGet();
-    Watchdog.wakeUp();
   }
 
   private void stopIfDrained() {
@@ -508,7 +515,8 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   /**
-   * Where a new fiber goes: with the one who made it if idle workers steal, else round the workers.
+   * Where a new fiber goes: with the one who made it if idle workers steal, else round the workers,
+   * past one that is stuck and past a caller who has not come to work yet.
    */
   Worker placeFor(@Nullable Worker here) {
     if (workers.length == 1) {
@@ -520,8 +528,16 @@ public final class Scheduler implements Executor, AutoCloseable {
     int i =
         Math.floorMod(
             here != null ? here.nextPlace++ : nextPlace.getAndIncrement(), workers.length);
-    boolean idleCaller = i == 0 && config.useCaller && !workers[0].isServing();
-    return workers[idleCaller ? 1 : i];
+    Worker dealt = workers[i];
+    boolean away = i == 0 && config.useCaller && !dealt.isServing();
+    return away || dealt.stuck ? workers[(i + 1) % workers.length] : dealt;
+  }
+
+  /** Where a timer goes that a thread of no scheduler sets: always the same worker for a thread. */
+  Worker placeForThread() {
+    int i = (int) (Thread.currentThread().threadId() % workers.length);
+    boolean away = i == 0 && config.useCaller && workers.length > 1 && !workers[0].isServing();
+    return workers[away ? 1 : i];
   }
 
   /**
@@ -649,8 +665,11 @@ public final class Scheduler implements Executor, AutoCloseable {
     return all.stream();
   }
 
-  private static String names(Stream<Fiber<?>> fibers) {
-    return fibers.map(Fiber::toString).collect(Collectors.joining(", "));
+  private static String names(List<Fiber<?>> fibers) {
+    String first =
+        fibers.stream().limit(MOST_NAMES).map(Fiber::toString).collect(Collectors.joining(", "));
+    int more = fibers.size() - MOST_NAMES;
+    return more > 0 ? first + " and " + more + " more" : first;
   }
 
   private IllegalStateException refusal(String verb, String why) {
@@ -669,7 +688,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     private boolean daemon;
     private boolean failOnDeadlock;
     private boolean keepsProcessAlive;
-    private Duration blockedAfter = Duration.ofMillis(100);
+    private Duration blockedAfter = Duration.ofSeconds(1);
     private BiConsumer<Fiber<?>, Throwable> onUncaught = (fiber, failure) -> {};
 
     private Builder() {}
@@ -744,7 +763,8 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
 
     /**
-     * Sets after how long without a switch a thread is reported, and others take over its fibers.
+     * Sets after how long in one fiber without a switch a thread is reported; a second by default.
+     * Other threads take over its fibers after 20 ms, or this limit if it is shorter.
      */
     public Builder blockedAfter(Duration limit) {
       if (limit.isNegative() || limit.isZero()) {

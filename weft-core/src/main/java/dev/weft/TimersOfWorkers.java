@@ -8,11 +8,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A scheduler's timers: in the queue of the worker that sets them, or of any, from outside. */
 final class TimersOfWorkers implements TimerHost {
   private final Scheduler scheduler;
-  private final AtomicInteger pending = new AtomicInteger();
+
+  // timers that have not ended
   private final AtomicInteger oneShots = new AtomicInteger();
+  private final AtomicInteger recurring = new AtomicInteger();
 
   // callbacks of recurring timers that have begun and not ended
-  private final AtomicInteger recurring = new AtomicInteger();
+  private final AtomicInteger recurringRuns = new AtomicInteger();
 
   TimersOfWorkers(Scheduler scheduler) {
     this.scheduler = scheduler;
@@ -27,7 +29,7 @@ final class TimersOfWorkers implements TimerHost {
   public Object arm(TimerNode node, long deadline) {
     Worker worker = scheduler.servingWorker();
     if (worker == null) {
-      worker = scheduler.placeFor(null);
+      worker = scheduler.placeForThread();
     }
     worker.addTimer(node, deadline);
     return worker;
@@ -40,7 +42,7 @@ final class TimersOfWorkers implements TimerHost {
 
   @Override
   public void fire(Body callback, boolean oneShot, Runnable after) {
-    if (!oneShot && scheduler.isDrainedBut(recurring.get())) {
+    if (!oneShot && scheduler.isDrainedBut(recurringRuns.get())) {
       return; // or a few of them could keep each other and the scheduler alive
     }
     Body reported =
@@ -50,11 +52,15 @@ final class TimersOfWorkers implements TimerHost {
           } catch (Throwable e) {
             scheduler.unobserved.report(Fiber.current().orElseThrow(), e);
           } finally {
-            recurring.addAndGet(oneShot ? 0 : -1);
+            if (!oneShot) {
+              recurringRuns.decrementAndGet();
+            }
             after.run();
           }
         };
-    recurring.addAndGet(oneShot ? 0 : 1);
+    if (!oneShot) {
+      recurringRuns.incrementAndGet();
+    }
     try {
       scheduler.begin(TIMER, reported);
     } catch (RejectedExecutionException e) {
@@ -66,19 +72,22 @@ final class TimersOfWorkers implements TimerHost {
 
   @Override
   public void pending(int change, boolean oneShot) {
-    pending.addAndGet(change);
-    if (oneShot && oneShots.addAndGet(change) == 0) {
+    int left = (oneShot ? oneShots : recurring).addAndGet(change);
+    if (oneShot && left == 0) {
       scheduler.wakeToStop();
     }
     if (change > 0 && !scheduler.isOpen()) {
       pending(-change, oneShot);
       throw new RejectedExecutionException(scheduler + " has been stopped");
     }
+    if (change > 0) {
+      Fiber.giveWay();
+    }
   }
 
   @Override
   public int pending() {
-    return pending.get();
+    return oneShots.get() + recurring.get();
   }
 
   int oneShots() {

@@ -26,7 +26,6 @@ final class UnobservedFailures {
       failed.remove(fiber);
       return;
     }
-    Watchdog.wakeUp();
   }
 
   void observed(Fiber<?> fiber) {

@@ -7,17 +7,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One thread that looks after all schedulers: it reports slices that take too long and lets others
- * take over, failures that nobody joins for, and deadlocks. It sleeps while all workers do.
+ * take over, failures that nobody joins for, and deadlocks. It looks often while a worker is awake
+ * and seldom otherwise; workers never have to wake it, which would cost each wake-up of theirs a
+ * second one.
  */
 final class Watchdog {
   private static final long TICK_NANOS = 10_000_000;
+  private static final long IDLE_TICK_NANOS = 50_000_000;
+
+  /** After how long in one slice others take over what a worker has; said nothing about. */
+  private static final long TAKE_OVER_NANOS = 20_000_000;
 
   /** How long all fibers of a scheduler have to wait for nothing before that is reported. */
   private static final long DEADLOCK_NANOS = 1_000_000_000;
 
   private static final Map<Scheduler, Watch> WATCHES = new ConcurrentHashMap<>();
   private static volatile @Nullable Thread thread;
-  private static volatile boolean parked;
 
   private Watchdog() {}
 
@@ -26,24 +31,15 @@ final class Watchdog {
     if (thread == null) {
       thread = Thread.ofPlatform().daemon().name("weft-watchdog").start(Watchdog::run);
     }
-    wakeUp();
+    LockSupport.unpark(thread);
   }
 
   static void forget(Scheduler scheduler) {
     WATCHES.remove(scheduler);
   }
 
-  /** Called when a worker wakes up, or there is a failure to report. */
-  static void wakeUp() {
-    if (parked) {
-      parked = false;
-      LockSupport.unpark(thread);
-    }
-  }
-
   private static void run() {
     while (true) {
-      parked = true; // before the look: a worker that wakes after it unparks this thread
       boolean busy = false;
       for (Watch watch : WATCHES.values()) {
         try {
@@ -52,11 +48,10 @@ final class Watchdog {
           Log.error("the watchdog failed on " + watch.scheduler, e);
         }
       }
-      if (busy) {
-        parked = false; // it will look soon anyway: nobody need wake it
-        LockSupport.parkNanos(TICK_NANOS);
-      } else if (parked) {
+      if (WATCHES.isEmpty()) {
         LockSupport.park();
+      } else {
+        LockSupport.parkNanos(busy ? TICK_NANOS : IDLE_TICK_NANOS);
       }
     }
   }
@@ -111,9 +106,10 @@ final class Watchdog {
         worker.stuck = false;
         return false;
       }
+      long before = held[i];
       held[i] += elapsed;
-      if (!worker.stuck && held[i] > scheduler.blockedNanos) {
-        worker.stuck = true;
+      worker.stuck = held[i] > Math.min(TAKE_OVER_NANOS, scheduler.blockedNanos);
+      if (before <= scheduler.blockedNanos && held[i] > scheduler.blockedNanos) {
         report(worker, fiber, held[i]);
       }
       return worker.stuck;
@@ -131,7 +127,7 @@ final class Watchdog {
     }
 
     private void report(Worker worker, Fiber<?> fiber, long nanos) {
-      String stack = FiberDump.stackOf(fiber.thread());
+      String stack = FiberDump.stackOf(fiber.threadOrNull());
       if (worker.running() == fiber && worker.slices() == slices[worker.index]) {
         FlightEvents.blocked(worker, fiber, nanos);
         Log.warn(

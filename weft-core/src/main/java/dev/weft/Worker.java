@@ -47,7 +47,7 @@ final class Worker {
   /** How many tries for the duty lock before a nap: its holder must have lost its core. */
   private static final int SPINS = 2_000;
 
-  /** How long an idle worker sleeps at most while it stands in for a stuck one. */
+  /** How often a worker looks after stuck ones. */
   private static final long STAND_IN_NANOS = 1_000_000;
 
   /** How long to wait after a failure in the loop itself: it may fail again at once. */
@@ -115,6 +115,9 @@ final class Worker {
   // the time as this worker's thread last read it
   private long now;
 
+  // when it last stood in for stuck workers; this worker's thread only
+  private long lastStandIn;
+
   // how often it slept; this worker's thread only
   private long sleeps;
 
@@ -157,7 +160,8 @@ final class Worker {
       while (!scheduler.hasStopped()) {
         try {
           doDuties(this);
-          if (scheduler.anyStuck) {
+          if (scheduler.anyStuck && now - lastStandIn >= STAND_IN_NANOS) {
+            lastStandIn = now;
             standIn();
           }
           if (!runBatch() && !steal()) {
@@ -229,7 +233,7 @@ final class Worker {
     RUNNING.setOpaque(this, fiber);
     SLICES.setOpaque(this, slices + 1);
     if (timed) {
-      now = fiber.sliceStart = scheduler.clock.nanoTime();
+      fiber.sliceStart = now; // read after the last slice, or before the first of the batch
     }
     if (FlightEvents.recording()) {
       FlightEvents.recordSlice(this, fiber);

@@ -170,9 +170,7 @@ class FiberCancelTest {
       assertCancelled(fiber);
       assertThat(cleanUps).hasValue(1);
       assertThat(thrown.get()).isNotNull();
-      assertThatExceptionOfType(CancellationException.class)
-          .isThrownBy(fiber::join)
-          .withNoCause();
+      assertThatExceptionOfType(CancellationException.class).isThrownBy(fiber::join).withNoCause();
     }
   }
 
@@ -380,8 +378,7 @@ class FiberCancelTest {
                 assertThatIllegalStateException()
                     .isThrownBy(self::join)
                     .withMessage("cannot join " + self + ": it would wait for itself");
-                assertThatIllegalStateException()
-                    .isThrownBy(() -> self.join(Duration.ofMillis(1)));
+                assertThatIllegalStateException().isThrownBy(() -> self.join(Duration.ofMillis(1)));
               })
           .join();
     }

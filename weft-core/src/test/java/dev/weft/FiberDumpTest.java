@@ -33,6 +33,7 @@ class FiberDumpTest {
   }
 
   @Test
+  @SuppressWarnings("WaitNotInLoop") // nobody ever notifies it
   void everyFiberIsThereWithWhatItWaitsFor() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(2).name("dumped").build().start();
     CountDownLatch release = new CountDownLatch(1);
@@ -178,6 +179,7 @@ class FiberDumpTest {
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
+  @SuppressWarnings("UnnecessaryAsync") // it would not be, if two threads ever ran the fiber
   void takingOneDisturbsNobody(boolean steals) throws Exception {
     Policy policy = steals ? Policy.workStealing() : Policy.fifo();
     Scheduler scheduler = Scheduler.builder().threads(2).policy(policy).build().start();

@@ -119,8 +119,7 @@ class FiberFailureTest {
               }
               assertThatExceptionOfType(CompletionException.class).isThrownBy(fiber::join);
             }
-            case 1 ->
-                assertThatExceptionOfType(CompletionException.class).isThrownBy(fiber::join);
+            case 1 -> assertThatExceptionOfType(CompletionException.class).isThrownBy(fiber::join);
             default -> fiber.toFuture().exceptionally(e -> null).join();
           }
         }
@@ -146,7 +145,9 @@ class FiberFailureTest {
       scheduler.go(FiberOptions.named("one"), failing(new IOException()));
       scheduler.go(FiberOptions.named("two"), failing(new IOException()));
       scheduler.stop();
-      assertThat(log.entries("handler", "one")).singleElement().matches(e -> e.thrown() == ofHandler);
+      assertThat(log.entries("handler", "one"))
+          .singleElement()
+          .matches(e -> e.thrown() == ofHandler);
       assertThat(log.entries("handler", "two")).hasSize(1);
     }
   }
@@ -161,8 +162,7 @@ class FiberFailureTest {
     Scheduler scheduler = Scheduler.builder().threads(2).useCaller(useCaller).build().start();
     List<Fiber<Integer>> overflown = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
-      overflown.add(
-          scheduler.go(FiberOptions.named("deep").onThread(i % 2), () -> overflow(0)));
+      overflown.add(scheduler.go(FiberOptions.named("deep").onThread(i % 2), () -> overflow(0)));
     }
     List<Fiber<Integer>> others = new ArrayList<>();
     for (int i = 0; i < 4; i++) {

@@ -132,7 +132,8 @@ class FiberLocalTest {
       for (Fiber<Void> fiber : fibers) {
         fiber.join();
       }
-      assertThat(ScopedValue.where(SCOPED, 1).call(() -> scheduler.go(() -> SCOPED.isBound())).join())
+      assertThat(
+              ScopedValue.where(SCOPED, 1).call(() -> scheduler.go(() -> SCOPED.isBound())).join())
           .as("a fiber outlives the scope it was begun in, so it does not see it")
           .isFalse();
     }

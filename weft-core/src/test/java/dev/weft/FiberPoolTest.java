@@ -642,7 +642,8 @@ class FiberPoolTest {
       Body body =
           () -> {
             for (int i = from; i < from + each; i++) {
-              AtomicInteger count = runs[i] = new AtomicInteger();
+              AtomicInteger count = new AtomicInteger();
+              runs[i] = count;
               try {
                 pool.execute(count::incrementAndGet);
               } catch (RejectedExecutionException e) {

@@ -302,6 +302,7 @@ class FiberThreadTest {
 
   @Test
   @Feature({"S7", "S8"})
+  @SuppressWarnings("UnnecessaryAsync") // it would not be, if two threads ever ran the fiber
   void whatMovesToAndFroRunsOnceAtATimeAndIsCountedOnce() throws Exception {
     Scheduler[] schedulers = {
       start(1, Policy.fifo()), start(2, Policy.workStealing()), start(2, Policy.priority())

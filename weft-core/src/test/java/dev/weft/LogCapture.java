@@ -22,7 +22,9 @@ final class LogCapture implements AutoCloseable {
         public void publish(LogRecord record) {
           entries.add(
               new Entry(
-                  record.getLevel().getName(), formatter.formatMessage(record), record.getThrown()));
+                  record.getLevel().getName(),
+                  formatter.formatMessage(record),
+                  record.getThrown()));
         }
 
         @Override

@@ -68,8 +68,7 @@ class ProcessLifeTest {
     ForkedJvm.Result result = run(FailingRun.class);
     assertThat(result.exitStatus()).isEqualTo(1);
     assertThat(result.output())
-        .startsWith(
-            "Exception in thread \"main\" java.lang.IllegalStateException: on purpose\n")
+        .startsWith("Exception in thread \"main\" java.lang.IllegalStateException: on purpose\n")
         .doesNotContain("nobody joined");
   }
 

@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.spi.ToolProvider;
+import org.jctools.queues.MessagePassingQueue;
+import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,7 +46,12 @@ class RequiredFlagsTest {
 
   @Test
   void onTheModulePathTheMessageNamesFlagsThatWork(@TempDir Path dir) throws Exception {
-    String modulePath = ForkedJvm.classPathOf(Coroutine.class, NullMarked.class);
+    String modulePath =
+        ForkedJvm.classPathOf(
+            Coroutine.class,
+            NullMarked.class,
+            MessagePassingQueue.class,
+            MpscUnboundedVarHandleArrayQueue.class);
     Path program = compileModule(dir, modulePath);
     String[] run = {"-p", modulePath + java.io.File.pathSeparator + program, "-m", "app/app.Main"};
     ForkedJvm.Result without = ForkedJvm.java(run);

@@ -66,8 +66,7 @@ class SchedulerOrderTest {
 
     order.clear();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
-      scheduler.go(
-          () -> IntStream.range(0, 500).forEach(i -> scheduler.go(() -> order.add(i))));
+      scheduler.go(() -> IntStream.range(0, 500).forEach(i -> scheduler.go(() -> order.add(i))));
     }
     assertThat(order).isEqualTo(IntStream.range(0, 500).boxed().toList());
   }

@@ -111,9 +111,7 @@ class WithTimeoutTest {
                         }),
                     wait(place, "take", () -> new LinkedBlockingQueue<Integer>().take()),
                     wait(
-                        place,
-                        "join",
-                        () -> Scheduler.shared().go(() -> Fiber.suspend()).join())));
+                        place, "join", () -> Scheduler.shared().go(() -> Fiber.suspend()).join())));
   }
 
   private static Arguments wait(Place place, String name, Callable<?> body) {
@@ -185,7 +183,9 @@ class WithTimeoutTest {
           // the outer one is nearer: what is inside is interrupted, but not out of time
           assertThatExceptionOfType(TimeoutException.class)
               .isThrownBy(
-                  () -> Weft.withTimeout(ms(10), () -> Weft.withTimeout(LONG, () -> sleepAnd(LONG, ""))))
+                  () ->
+                      Weft.withTimeout(
+                          ms(10), () -> Weft.withTimeout(LONG, () -> sleepAnd(LONG, ""))))
               .withMessage("not done within PT0.01S")
               .withCauseInstanceOf(CancellationException.class);
           assertThat(Thread.currentThread().isInterrupted()).isFalse();

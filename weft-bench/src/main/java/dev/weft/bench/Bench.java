@@ -8,6 +8,7 @@ import dev.weft.bench.report.JsonReport;
 import dev.weft.bench.report.Summary;
 import dev.weft.bench.report.SvgChart;
 import dev.weft.bench.report.TextTable;
+import dev.weft.bench.run.OnlyOne;
 import dev.weft.bench.run.Paces;
 import dev.weft.bench.run.Progress;
 import dev.weft.bench.run.Rounds;
@@ -31,7 +32,10 @@ public final class Bench {
     this.err = err;
   }
 
-  /** Ends with status 0, 1 if {@code --check} found a missed bar, 2 for a wrong command line. */
+  /**
+   * Ends with status 0, 1 if {@code --check} found a missed bar, 2 for a wrong command line or if
+   * it could not measure.
+   */
   public static void main(String[] args) throws InterruptedException {
     System.exit(new Bench(Suite.all(), Workspace.find(), System.out, System.err).run(args));
   }
@@ -47,6 +51,7 @@ public final class Bench {
         list();
         return 0;
       }
+      OnlyOne.check();
       boolean allMet = measure(options, "./weft bench " + String.join(" ", args));
       return options.check && !allMet ? 1 : 0;
     } catch (BenchOptions.WrongUse | IOException e) {

@@ -39,9 +39,9 @@ class BenchTest {
   void anUnknownNameIsToldInOneLineWithTheKnownOnes() throws InterruptedException {
     assertThat(bench(Suite.all(), "swich", "create")).isEqualTo(2);
     assertThat(err())
-        .isEqualTo(
-            "weft bench: there is no benchmark swich;"
-                + " there are switch, create, generator, parked-memory\n");
+        .startsWith("weft bench: there is no benchmark swich; there are switch, create, generator,")
+        .contains(Suite.all().stream().map(Comparison::name).toList())
+        .hasLineCount(1);
   }
 
   @Test

@@ -44,7 +44,7 @@ public final class Timer {
   private boolean busy;
 
   // the entry in a worker's queue, a new one each time it is armed, and where that queue is
-  private Entry entry = new Entry();
+  private @Nullable Entry entry;
   private Object place = this;
 
   private Timer(
@@ -150,13 +150,14 @@ public final class Timer {
   private void arm(long newDeadline) {
     deadline = newDeadline;
     state = State.ARMED;
-    entry = new Entry();
-    place = host.arm(entry, newDeadline);
+    Entry armed = new Entry();
+    entry = armed;
+    place = host.arm(armed, newDeadline);
   }
 
   /** Takes it from its queue, or from the hands of a worker that has not called it yet. */
   private boolean disarm() {
-    if (state != State.ARMED) {
+    if (state != State.ARMED || entry == null) {
       return false;
     }
     host.disarm(place, entry);

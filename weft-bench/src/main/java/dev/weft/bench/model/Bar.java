@@ -4,7 +4,8 @@ import java.util.Locale;
 
 /**
  * A limit that Weft, the first contestant, has to keep at every parameter value. {@code peer} is
- * the contestant whose row shows it: for {@link Kind#COMPLETES} that is Weft itself.
+ * the contestant whose row shows it: for {@link Kind#WITHIN} and {@link Kind#COMPLETES} that is
+ * Weft itself.
  */
 public record Bar(Kind kind, Metric metric, double limit, String peer) {
   /** What is limited. */
@@ -13,6 +14,8 @@ public record Bar(Kind kind, Metric metric, double limit, String peer) {
     AT_MOST,
     /** The median ratio Weft ÷ peer is at least the limit. */
     AT_LEAST,
+    /** Weft's own number is at most the limit in every round. */
+    WITHIN,
     /** Weft ends every round with a result; the limit does not matter. */
     COMPLETES
   }
@@ -27,16 +30,21 @@ public record Bar(Kind kind, Metric metric, double limit, String peer) {
     return new Bar(Kind.AT_LEAST, metric, limit, peer);
   }
 
+  /** The number of the contestant, Weft, must be at most the limit in every round. */
+  public static Bar within(Metric metric, double limit, String weft) {
+    return new Bar(Kind.WITHIN, metric, limit, weft);
+  }
+
   /** The contestant, Weft, must give a result in every round. */
   public static Bar completes(Metric metric, String weft) {
     return new Bar(Kind.COMPLETES, metric, 0, weft);
   }
 
-  /** Says whether a ratio Weft ÷ peer keeps this bar. */
-  public boolean allows(double ratio) {
+  /** Says whether a ratio Weft ÷ peer, or Weft's own number, keeps this bar. */
+  public boolean allows(double number) {
     return switch (kind) {
-      case AT_MOST -> ratio <= limit;
-      case AT_LEAST -> ratio >= limit;
+      case AT_MOST, WITHIN -> number <= limit;
+      case AT_LEAST -> number >= limit;
       case COMPLETES -> true;
     };
   }
@@ -46,6 +54,7 @@ public record Bar(Kind kind, Metric metric, double limit, String peer) {
     return switch (kind) {
       case AT_MOST -> String.format(Locale.ROOT, "≤ %.2f ×", limit);
       case AT_LEAST -> String.format(Locale.ROOT, "≥ %.2f ×", limit);
+      case WITHIN -> String.format(Locale.ROOT, "≤ %.0f %s", limit, metric.unit());
       case COMPLETES -> "completes";
     };
   }

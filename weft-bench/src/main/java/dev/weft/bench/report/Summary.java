@@ -72,7 +72,7 @@ public record Summary(Comparison comparison, List<Row> rows) {
     List<Double> ratios = new ArrayList<>();
     own.forEach(
         (round, value) -> {
-          if (weft.containsKey(round)) {
+          if (weft.containsKey(round) && value != 0) {
             ratios.add(weft.get(round) / value);
           }
         });
@@ -80,23 +80,28 @@ public record Summary(Comparison comparison, List<Row> rows) {
     Spread ratio = isWeft || ratios.isEmpty() ? null : Spread.of(ratios);
     boolean weftFailed = failure(comparison.subject(), group) != null;
     Bar bar = bar(comparison, metric, contestant);
+    Spread value = own.isEmpty() ? null : Spread.of(List.copyOf(own.values()));
     return new Row(
         metric,
         parameter,
         contestant,
-        own.isEmpty() ? null : Spread.of(List.copyOf(own.values())),
+        value,
         failure(contestant, group),
         ratio,
         bar,
-        bar == null ? null : judge(bar, ratio, weftFailed));
+        bar == null ? null : judge(bar, value, ratio, weftFailed));
   }
 
-  private static Verdict judge(Bar bar, @Nullable Spread ratio, boolean weftFailed) {
+  private static Verdict judge(
+      Bar bar, @Nullable Spread value, @Nullable Spread ratio, boolean weftFailed) {
     if (weftFailed) {
       return Verdict.MISSED;
     }
     if (bar.kind() == Bar.Kind.COMPLETES) {
       return Verdict.MET;
+    }
+    if (bar.kind() == Bar.Kind.WITHIN && value != null) {
+      return bar.allows(value.max()) ? Verdict.MET : Verdict.MISSED;
     }
     if (ratio == null) {
       return Verdict.UNKNOWN;

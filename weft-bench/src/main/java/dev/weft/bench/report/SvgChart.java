@@ -184,7 +184,8 @@ public final class SvgChart {
           || !peer.parameter().equals(parameter)) {
         continue;
       }
-      double at = left + (right - left) * bar.limit() * peer.value().median() / scale;
+      double unit = bar.kind() == Bar.Kind.WITHIN ? 1 : peer.value().median();
+      double at = left + (right - left) * bar.limit() * unit / scale;
       if (at <= right + NUMBERS / 2.0) {
         svg.line(at, y - 3, at, y + BAR + 3, LIMIT, "stroke-width='2' stroke-dasharray='4 2'");
         last = Math.max(last, at);

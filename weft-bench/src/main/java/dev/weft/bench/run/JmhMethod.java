@@ -4,6 +4,7 @@ import dev.weft.bench.model.Measurement;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Trial;
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -28,14 +29,25 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * Measures the average time of one call of a JMH benchmark method, in nanoseconds: {@link
  * Metric#TIME}. A parameter of the comparison is the {@code @Param} field of the same name.
  */
-public record JmhMethod(Class<?> owner, String method) implements Measurement {
+public record JmhMethod(Class<?> owner, String method, List<String> flags) implements Measurement {
   private static final int WARM_UPS = 3;
   private static final int MEASUREMENTS = 5;
+
+  public JmhMethod {
+    flags = List.copyOf(flags);
+  }
+
+  /** Measures the method in a JVM with these flags in addition to those that Weft needs. */
+  public JmhMethod(Class<?> owner, String method, String... flags) {
+    this(owner, method, List.of(flags));
+  }
 
   @Override
   public Outcome measure(Trial trial) {
     OutputFormat chatter =
         OutputFormatFactory.createFormatInstance(trial.log(), VerboseMode.NORMAL);
+    PrintStream err = System.err;
+    System.setErr(trial.log()); // where JMH repeats what the forked JVM says on its own
     try {
       Collection<RunResult> results = new Runner(options(trial).build(), chatter).run();
       List<Double> readings = readings(results);
@@ -47,13 +59,16 @@ public record JmhMethod(Class<?> owner, String method) implements Measurement {
     } catch (RunnerException e) {
       e.printStackTrace(trial.log());
       return new Outcome.Failure(String.valueOf(e.getMessage()).lines().findFirst().orElse("JMH"));
+    } finally {
+      System.setErr(err);
     }
   }
 
   private ChainedOptionsBuilder options(Trial trial) {
-    List<String> flags = new ArrayList<>(trial.jvmFlags());
+    List<String> jvmFlags = new ArrayList<>(trial.jvmFlags());
+    jvmFlags.addAll(flags);
     // JMH itself uses what this flag allows; without it the JVM warns
-    flags.add("--sun-misc-unsafe-memory-access=allow");
+    jvmFlags.add("--sun-misc-unsafe-memory-access=allow");
     ChainedOptionsBuilder options =
         new OptionsBuilder()
             .include("^" + Pattern.quote(owner.getCanonicalName() + "." + method) + "$")
@@ -66,7 +81,7 @@ public record JmhMethod(Class<?> owner, String method) implements Measurement {
             .measurementTime(part(trial.pace().measurement(), MEASUREMENTS))
             .timeout(TimeValue.minutes(1))
             .shouldFailOnError(true)
-            .jvmArgs(flags.toArray(String[]::new));
+            .jvmArgs(jvmFlags.toArray(String[]::new));
     String parameter = trial.parameter().name();
     return parameter.isEmpty() ? options : options.param(parameter, trial.value());
   }

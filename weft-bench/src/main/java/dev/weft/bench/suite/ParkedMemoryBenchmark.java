@@ -15,7 +15,7 @@ import jdk.internal.vm.ContinuationScope;
 
 /** The heap that a million parked, shallow coroutines take, in a JVM that has 1 GB. */
 public final class ParkedMemoryBenchmark {
-  private static final Metric HEAP = new Metric("heap", "bytes each", Metric.Better.LESS);
+  static final Metric HEAP = new Metric("heap", "bytes each", Metric.Better.LESS);
   private static final String LIMIT = "-Xmx1g";
 
   private ParkedMemoryBenchmark() {}
@@ -79,9 +79,7 @@ public final class ParkedMemoryBenchmark {
     @Override
     void awaitParked(Object[] threads) throws InterruptedException {
       for (Object thread : threads) {
-        while (((Thread) thread).getState() != Thread.State.WAITING) {
-          Thread.sleep(1);
-        }
+        awaitState((Thread) thread, Thread.State.WAITING);
       }
     }
   }
@@ -110,6 +108,12 @@ public final class ParkedMemoryBenchmark {
     abstract void suspend();
 
     void awaitParked(Object[] parked) throws InterruptedException {}
+
+    static void awaitState(Thread thread, Thread.State state) throws InterruptedException {
+      while (thread.getState() != state) {
+        Thread.sleep(1);
+      }
+    }
 
     /** The first of two frames of user code on each stack. */
     final void outer() {

@@ -13,6 +13,17 @@ public final class Suite {
         SwitchBenchmark.comparison(),
         CreateBenchmark.comparison(),
         GeneratorBenchmark.comparison(),
-        ParkedMemoryBenchmark.comparison());
+        ParkedMemoryBenchmark.comparison(),
+        YieldBenchmark.comparison(),
+        PingPongBenchmark.onOneThread(),
+        PingPongBenchmark.acrossThreads(),
+        SpawnBenchmark.comparison(),
+        SleepBenchmark.comparison(),
+        TimersBenchmark.comparison(),
+        TimerQueueBenchmark.comparison(),
+        TimerLatenessBenchmark.comparison(),
+        WakeUpBenchmark.comparison(),
+        IdleBenchmark.comparison(),
+        FiberMemoryBenchmark.comparison());
   }
 }

@@ -84,6 +84,24 @@ class SummaryTest {
     assertThat(Summary.of(comparison, List.of(good, bad)).allMet()).isFalse();
   }
 
+  @Test
+  void withinIsMissedIfOneRoundIsOver() {
+    Comparison comparison =
+        Comparison.named("idle", "Rests.")
+            .contestant("Weft", trial -> new Outcome.Failure("unused"))
+            .contestant("raw", trial -> new Outcome.Failure("unused"))
+            .bar(Bar.within(Metric.TIME, 1, "Weft"))
+            .build();
+    Run good = Examples.run(1, "", "Weft", 1);
+    Run bad = Examples.run(2, "", "Weft", 1.1);
+    Run nothing = Examples.run(1, "", "raw", 0);
+
+    assertThat(Summary.of(comparison, List.of(good)).allMet()).isTrue();
+    assertThat(Summary.of(comparison, List.of(good, bad)).allMet()).isFalse();
+    assertThat(row(Summary.of(comparison, List.of(good, nothing)), "", "raw").ratio()).isNull();
+    assertThat(comparison.bars().getFirst().label()).isEqualTo("≤ 1 ns");
+  }
+
   private static Row row(Summary summary, String parameter, String contestant) {
     return summary.rows().stream()
         .filter(row -> row.parameter().equals(parameter) && row.contestant().equals(contestant))

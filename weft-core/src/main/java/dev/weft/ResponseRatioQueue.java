@@ -1,9 +1,6 @@
-package dev.weft.internal.policy;
+package dev.weft;
 
-import dev.weft.Fiber;
-import dev.weft.Policy;
 import java.util.ArrayDeque;
-import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,9 +9,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Ratios change while fibers wait, each at its own rate, so no heap keeps their order. Instead
  * fibers are kept first come first served in classes of like usual slice, a class for each power of
  * two: within a class the oldest has the highest ratio, and only the oldest of each class are
- * compared.
+ * compared. What a fiber's usual slice is it keeps itself, and takes along to other workers.
+ *
+ * <p>Invariant: bit i of occupied is set if and only if class i is not empty.
  */
-public final class ResponseRatioQueue implements Policy.ReadyQueue {
+final class ResponseRatioQueue implements Policy.ReadyQueue {
   private static final int CLASSES = 48;
 
   // taken for a fiber that has not run yet: long enough that a flood of new ones starves nobody
@@ -25,44 +24,43 @@ public final class ResponseRatioQueue implements Policy.ReadyQueue {
   @SuppressWarnings({"unchecked", "rawtypes"}) // an array of generic queues
   private final ArrayDeque<Waiting>[] classes = new ArrayDeque[CLASSES];
 
-  // running average of the slices of each fiber, in nanoseconds
-  private final WeakHashMap<Fiber<?>, Long> usualSlices = new WeakHashMap<>();
+  private long occupied;
   private int size;
-
-  /** Creates an empty queue. */
-  public ResponseRatioQueue() {
-    for (int i = 0; i < CLASSES; i++) {
-      classes[i] = new ArrayDeque<>();
-    }
-  }
 
   @Override
   public void add(Fiber<?> fiber, long now) {
-    long usual = usualSlices.getOrDefault(fiber, UNKNOWN_SLICE);
-    classes[classOf(usual)].add(new Waiting(fiber, now));
+    long usual = fiber.usualSlice;
+    int i = classOf(usual == 0 ? UNKNOWN_SLICE : usual);
+    if (classes[i] == null) {
+      classes[i] = new ArrayDeque<>();
+    }
+    classes[i].add(new Waiting(fiber, now));
+    occupied |= 1L << i;
     size++;
   }
 
   @Override
   public @Nullable Fiber<?> next(long now) {
-    double highest = -1;
-    ArrayDeque<Waiting> best = null;
-    for (int i = 0; i < CLASSES; i++) {
-      Waiting oldest = classes[i].peek();
-      if (oldest != null) {
-        double usual = 1L << i;
-        double ratio = (now - oldest.since + usual) / usual;
-        if (ratio > highest) {
-          highest = ratio;
-          best = classes[i];
-        }
-      }
-    }
-    if (best == null) {
+    if (occupied == 0) {
       return null;
     }
+    double highest = -1;
+    int best = -1;
+    for (long rest = occupied; rest != 0; rest &= rest - 1) {
+      int i = Long.numberOfTrailingZeros(rest);
+      double usual = 1L << i;
+      double ratio = (now - classes[i].element().since + usual) / usual;
+      if (ratio > highest) {
+        highest = ratio;
+        best = i;
+      }
+    }
+    Fiber<?> fiber = classes[best].remove().fiber;
+    if (classes[best].isEmpty()) {
+      occupied &= ~(1L << best);
+    }
     size--;
-    return best.remove().fiber;
+    return fiber;
   }
 
   @Override
@@ -72,7 +70,8 @@ public final class ResponseRatioQueue implements Policy.ReadyQueue {
 
   @Override
   public void ran(Fiber<?> fiber, long nanos) {
-    usualSlices.merge(fiber, Math.max(1, nanos), (old, slice) -> (3 * old + slice) / 4);
+    long slice = Math.max(1, nanos);
+    fiber.usualSlice = fiber.usualSlice == 0 ? slice : (3 * fiber.usualSlice + slice) / 4;
   }
 
   private static int classOf(long nanos) {

@@ -1,0 +1,172 @@
+package dev.weft.bench.suite;
+
+import dev.weft.Fiber;
+import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
+import dev.weft.bench.model.Bar;
+import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.JmhMethod;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** A wakes B and waits, B wakes A and waits: one round trip, on one thread and across two. */
+public class PingPongBenchmark {
+  private static final int TRIPS = 50_000;
+  private static final int TRIPS_ACROSS = 10_000;
+  private static final FiberOptions FREE = FiberOptions.named("player");
+
+  static Comparison onOneThread() {
+    return Comparison.named(
+            "ping-pong",
+            "What it costs two fibers of one thread to wake each other, per round trip.")
+        .contestant("Weft", new JmhMethod(PingPongBenchmark.class, "weft"))
+        .contestant("bare virtual threads", new JmhMethod(PingPongBenchmark.class, "bare"))
+        .bar(Bar.atMost(Metric.TIME, 1.3, "bare virtual threads"))
+        .build();
+  }
+
+  static Comparison acrossThreads() {
+    return Comparison.named(
+            "ping-pong-across",
+            "What it costs two fibers of a scheduler with two threads to wake each other, per round"
+                + " trip: free to end up side by side, as the JDK's are, or bound apart.")
+        .contestant("Weft", new JmhMethod(PingPongBenchmark.class, "weftFree"))
+        .contestant(
+            "virtual threads",
+            new JmhMethod(PingPongBenchmark.class, "virtualThreads", Carriers.TWO))
+        .contestant("Weft, bound apart", new JmhMethod(PingPongBenchmark.class, "weftBound"))
+        .contestant("platform threads", new JmhMethod(PingPongBenchmark.class, "platformThreads"))
+        .bar(Bar.atMost(Metric.TIME, 1, "virtual threads"))
+        .build();
+  }
+
+  /** With fibers of a scheduler that has one thread. */
+  @Benchmark
+  @OperationsPerInvocation(TRIPS)
+  public void weft(OneWorker of) throws InterruptedException {
+    playOfWeft(of.scheduler, TRIPS, FREE, FREE);
+  }
+
+  /** With virtual threads on a loop that can do nothing else. */
+  @Benchmark
+  @OperationsPerInvocation(TRIPS)
+  public void bare() throws InterruptedException {
+    InlineLoop loop = new InlineLoop();
+    Players players = Players.start(loop::start, TRIPS);
+    loop.run();
+    players.join();
+  }
+
+  /** With fibers of a scheduler that has two threads, on which of them it likes. */
+  @Benchmark
+  @OperationsPerInvocation(TRIPS_ACROSS)
+  public void weftFree(TwoWorkers of) throws InterruptedException {
+    playOfWeft(of.scheduler, TRIPS_ACROSS, FREE, FREE);
+  }
+
+  /** With fibers that are bound to two threads: always across. */
+  @Benchmark
+  @OperationsPerInvocation(TRIPS_ACROSS)
+  public void weftBound(TwoWorkers of) throws InterruptedException {
+    playOfWeft(of.scheduler, TRIPS_ACROSS, FREE.onThread(0), FREE.onThread(1));
+  }
+
+  /** With virtual threads, on which of its two threads the JDK likes. */
+  @Benchmark
+  @OperationsPerInvocation(TRIPS_ACROSS)
+  public void virtualThreads() throws InterruptedException {
+    Players.start(Thread::startVirtualThread, TRIPS_ACROSS).join();
+  }
+
+  /** With platform threads: always across. */
+  @Benchmark
+  @OperationsPerInvocation(TRIPS_ACROSS)
+  public void platformThreads() throws InterruptedException {
+    Players.start(Thread.ofPlatform()::start, TRIPS_ACROSS).join();
+  }
+
+  private static void playOfWeft(
+      Scheduler scheduler, int trips, FiberOptions ping, FiberOptions pong)
+      throws InterruptedException {
+    Fiber<?>[] players = new Fiber<?>[2];
+    players[0] = scheduler.go(ping, () -> playOfWeft(scheduler, trips, players, 1));
+    players[1] = scheduler.go(pong, () -> playOfWeft(scheduler, trips, players, 0));
+    scheduler.schedule(players[0]);
+    players[0].join();
+    players[1].join();
+  }
+
+  private static void playOfWeft(Scheduler scheduler, int trips, Fiber<?>[] players, int other) {
+    for (int i = 0; i < trips; i++) {
+      Fiber.suspend();
+      scheduler.schedule(players[other]);
+    }
+  }
+
+  /** Two threads of the JDK. */
+  private static final class Players {
+    private final Thread[] threads = new Thread[2];
+
+    // whose turn it is: park may return for no reason, and does, now and then
+    private volatile int turn = -1;
+
+    /** Starts both and lets the first one begin. */
+    static Players start(Function<Runnable, Thread> starter, int trips) {
+      Players players = new Players();
+      players.threads[0] = starter.apply(() -> players.play(trips, 0, 1));
+      players.threads[1] = starter.apply(() -> players.play(trips, 1, 0));
+      players.giveTurnTo(0);
+      return players;
+    }
+
+    private void play(int trips, int me, int other) {
+      for (int i = 0; i < trips; i++) {
+        while (turn != me) {
+          LockSupport.park();
+        }
+        giveTurnTo(other);
+      }
+    }
+
+    private void giveTurnTo(int player) {
+      turn = player;
+      LockSupport.unpark(threads[player]);
+    }
+
+    void join() throws InterruptedException {
+      for (Thread thread : threads) {
+        thread.join();
+      }
+    }
+  }
+
+  /** A scheduler with one thread. */
+  @State(Scope.Thread)
+  public static class OneWorker {
+    private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
+
+    /** Ends its thread. */
+    @TearDown
+    public void stop() {
+      scheduler.stop();
+    }
+  }
+
+  /** A scheduler with two threads. */
+  @State(Scope.Thread)
+  public static class TwoWorkers {
+    private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
+
+    /** Ends its threads. */
+    @TearDown
+    public void stop() {
+      scheduler.stop();
+    }
+  }
+}

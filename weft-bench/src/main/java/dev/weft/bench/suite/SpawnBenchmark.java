@@ -1,0 +1,78 @@
+package dev.weft.bench.suite;
+
+import dev.weft.Fiber;
+import dev.weft.Policy;
+import dev.weft.Scheduler;
+import dev.weft.Weft;
+import dev.weft.bench.model.Bar;
+import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.JmhMethod;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+
+/** A main fiber starts a million fibers with empty bodies, then joins them all; per fiber. */
+public class SpawnBenchmark {
+  private static final int FIBERS = 1_000_000;
+
+  /** As many threads for each contestant, whatever the machine has. */
+  private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
+
+  static Comparison comparison() {
+    return Comparison.named("spawn", "What it costs to start and join a fiber, of 1,000,000.")
+        .contestant("Weft", new JmhMethod(SpawnBenchmark.class, "weft", TWO_CORES))
+        .contestant("Weft, stealing", new JmhMethod(SpawnBenchmark.class, "stealing", TWO_CORES))
+        .contestant(
+            "virtual threads", new JmhMethod(SpawnBenchmark.class, "virtualThreads", TWO_CORES))
+        .bar(Bar.atMost(Metric.TIME, 0.8, "virtual threads"))
+        .build();
+  }
+
+  /** With fibers, which are dealt round the threads. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS)
+  public void weft() {
+    Weft.run(SpawnBenchmark::spawnOfWeft);
+  }
+
+  /** With fibers, which stay with their maker until another thread has nothing to do. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS)
+  public void stealing() {
+    Scheduler scheduler = Scheduler.builder().useCaller(true).policy(Policy.workStealing()).build();
+    scheduler.go(SpawnBenchmark::spawnOfWeft);
+    scheduler.start();
+    scheduler.stop();
+  }
+
+  private static void spawnOfWeft() throws InterruptedException {
+    Fiber<?>[] fibers = new Fiber<?>[FIBERS];
+    for (int i = 0; i < FIBERS; i++) {
+      fibers[i] = Weft.go(() -> {});
+    }
+    for (Fiber<?> fiber : fibers) {
+      fiber.join();
+    }
+  }
+
+  /** With virtual threads that a virtual thread starts. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS)
+  public void virtualThreads() throws InterruptedException {
+    Thread.startVirtualThread(SpawnBenchmark::spawnOfJdk).join();
+  }
+
+  private static void spawnOfJdk() {
+    Thread[] threads = new Thread[FIBERS];
+    for (int i = 0; i < FIBERS; i++) {
+      threads[i] = Thread.startVirtualThread(() -> {});
+    }
+    try {
+      for (Thread thread : threads) {
+        thread.join();
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts this thread", e);
+    }
+  }
+}

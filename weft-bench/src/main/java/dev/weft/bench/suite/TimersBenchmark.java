@@ -1,0 +1,161 @@
+package dev.weft.bench.suite;
+
+import dev.weft.Scheduler;
+import dev.weft.bench.model.Bar;
+import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.ForkedProbe;
+import dev.weft.bench.run.Probe;
+import dev.weft.time.Timer;
+import io.netty.util.HashedWheelTimer;
+import io.netty.util.Timeout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** Timers that are set and cancelled before they fire, as most time limits are. */
+public final class TimersBenchmark {
+  private static final Metric ADD = new Metric("add", "ns", Metric.Better.LESS);
+  private static final Metric CANCEL = new Metric("cancel", "ns", Metric.Better.LESS);
+  private static final Metric BOTH = new Metric("add + cancel", "ns", Metric.Better.LESS);
+  private static final String STPE = "ScheduledThreadPoolExecutor";
+  private static final String NETTY = "Netty HashedWheelTimer";
+
+  /** So much room that no collection falls into the measurement: it would be most of the time. */
+  private static final String[] HEAP = {"-Xms2g", "-Xmn1g", "-XX:+AlwaysPreTouch"};
+
+  private TimersBenchmark() {}
+
+  static Comparison comparison() {
+    return Comparison.named(
+            "timers", "What it costs to set a timer and to cancel it, with so many pending.")
+        .parameter("pending", 1_000_000)
+        .metrics(ADD, CANCEL, BOTH)
+        .contestant("Weft", ForkedProbe.of(OfWeft.class, HEAP))
+        .contestant("Weft, in a fiber", ForkedProbe.of(OfWeftInFiber.class, HEAP))
+        .contestant(STPE, ForkedProbe.of(OfExecutor.class, HEAP))
+        .contestant(NETTY, ForkedProbe.of(OfNetty.class, HEAP))
+        .bar(Bar.atMost(BOTH, 0.2, STPE))
+        .bar(Bar.atMost(BOTH, 1, NETTY))
+        .build();
+  }
+
+  /** Calls Weft's timers from a plain thread. */
+  public static class OfWeft extends Pending<Timer> {
+    /** A fiber that does nothing but set timers for a second is no reason to warn. */
+    final Scheduler scheduler =
+        Scheduler.builder().blockedAfter(Duration.ofMinutes(1)).build().start();
+
+    @Override
+    Timer add(Duration delay) {
+      return scheduler.timers().after(delay, () -> {});
+    }
+
+    @Override
+    void cancel(Timer timer) {
+      timer.cancel();
+    }
+  }
+
+  /** Calls Weft's timers from a fiber of the scheduler. */
+  public static final class OfWeftInFiber extends OfWeft {
+    @Override
+    public Map<String, Double> measure(String parameter, boolean quick)
+        throws InterruptedException {
+      return scheduler.go(() -> super.measure(parameter, quick)).join();
+    }
+  }
+
+  /** Calls the JDK's executor, told to forget what is cancelled. */
+  public static final class OfExecutor extends Pending<ScheduledFuture<?>> {
+    private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1);
+
+    public OfExecutor() {
+      executor.setRemoveOnCancelPolicy(true);
+    }
+
+    @Override
+    ScheduledFuture<?> add(Duration delay) {
+      return executor.schedule(() -> {}, delay.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    void cancel(ScheduledFuture<?> timer) {
+      timer.cancel(false);
+    }
+  }
+
+  /** Calls Netty's timer, which leaves the work to its own thread, at the next tick. */
+  public static final class OfNetty extends Pending<Timeout> {
+    private final HashedWheelTimer wheel = new HashedWheelTimer(1, TimeUnit.MILLISECONDS);
+
+    @Override
+    Timeout add(Duration delay) {
+      return wheel.newTimeout(_ -> {}, delay.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    void cancel(Timeout timer) {
+      timer.cancel();
+    }
+  }
+
+  /** Sets them all, then cancels them all, in the same order. */
+  abstract static class Pending<T> implements Probe {
+    private static final int WARM_UPS = 20;
+    private static final int PENDING_AT_WARM_UP = 50_000;
+
+    @Override
+    public Map<String, Double> measure(String parameter, boolean quick)
+        throws InterruptedException {
+      int count = Integer.parseInt(parameter);
+      int runs = quick ? 3 : 7;
+      List<Duration> delays =
+          new Random(42)
+              .longs(count, 1_000_000_000L, 60_000_000_000L)
+              .mapToObj(Duration::ofNanos)
+              .toList();
+      for (int i = 0; i < WARM_UPS; i++) {
+        run(delays.subList(0, Math.min(count, PENDING_AT_WARM_UP)), new Samples(1), new Samples(1));
+      }
+      Samples add = new Samples(runs);
+      Samples cancel = new Samples(runs);
+      for (int i = 0; i < runs; i++) {
+        System.gc();
+        run(delays, add, cancel);
+        Thread.sleep(100); // for those who clean up later
+      }
+      return Map.of(
+          ADD.name(),
+          add.median(),
+          CANCEL.name(),
+          cancel.median(),
+          BOTH.name(),
+          add.median() + cancel.median());
+    }
+
+    private void run(List<Duration> delays, Samples add, Samples cancel) {
+      List<T> pending = new ArrayList<>(delays.size());
+      long start = System.nanoTime();
+      for (Duration delay : delays) {
+        pending.add(add(delay));
+      }
+      long middle = System.nanoTime();
+      for (T timer : pending) {
+        cancel(timer);
+      }
+      long end = System.nanoTime();
+      add.add((double) (middle - start) / delays.size());
+      cancel.add((double) (end - middle) / delays.size());
+    }
+
+    abstract T add(Duration delay);
+
+    abstract void cancel(T timer);
+  }
+}

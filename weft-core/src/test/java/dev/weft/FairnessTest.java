@@ -1,0 +1,76 @@
+package dev.weft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Feature;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One thread, and fibers that are always ready: everybody else still gets a turn. */
+@Feature("S8")
+@Timeout(60)
+class FairnessTest {
+  private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
+  private final AtomicBoolean enough = new AtomicBoolean();
+
+  @BeforeEach
+  void occupy() throws Exception {
+    CountDownLatch begun = new CountDownLatch(3);
+    for (int i = 0; i < 3; i++) {
+      scheduler.go(
+          () -> {
+            begun.countDown();
+            while (!enough.get()) {
+              Fiber.yield();
+            }
+          });
+    }
+    begun.await();
+  }
+
+  @AfterEach
+  void stop() {
+    enough.set(true);
+    scheduler.stop(Duration.ofSeconds(10));
+  }
+
+  @Test
+  void whatOtherThreadsSubmit() throws Exception {
+    assertThat(scheduler.go(() -> "had its turn").join()).isEqualTo("had its turn");
+  }
+
+  @Test
+  void timersAndSleepers() throws Exception {
+    CountDownLatch fired = new CountDownLatch(1);
+    scheduler.timers().after(Duration.ofMillis(1), fired::countDown);
+    scheduler.go(() -> Fiber.sleep(Duration.ofMillis(1))).join();
+    fired.await();
+  }
+
+  @Test
+  void whatOtherThreadsSubmitWaitsForABatchAtMost() throws Exception {
+    AtomicInteger slices = new AtomicInteger();
+    CountDownLatch counting = new CountDownLatch(1);
+    scheduler.go(
+        () -> {
+          while (!enough.get()) {
+            slices.incrementAndGet();
+            counting.countDown();
+            Fiber.yield();
+          }
+        });
+    counting.await();
+    // four fibers take turns; a batch is 64 slices, and the newcomer goes behind all four
+    for (int round = 0; round < 100; round++) {
+      Fiber<Integer> newcomer = scheduler.go(slices::get);
+      int submitted = slices.get(); // it may have run by now
+      assertThat(newcomer.join() - submitted).isLessThanOrEqualTo(64 / 4 + 1);
+    }
+  }
+}

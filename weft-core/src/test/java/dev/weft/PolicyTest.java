@@ -1,0 +1,458 @@
+package dev.weft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.weft.testkit.Feature;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Which fiber runs next, under each policy: on one thread, unless it is about several. */
+@Feature("S11")
+@Timeout(60)
+class PolicyTest {
+  private static final long MS = 1_000_000;
+  private static final long FLOOD_LIMIT = TimeUnit.SECONDS.toNanos(30);
+
+  private final List<Object> order = Collections.synchronizedList(new ArrayList<>());
+  private @Nullable Scheduler scheduler;
+
+  /** All work happens on the test's thread, inside stop(). */
+  private void onThisThread(Policy policy) {
+    scheduler = Scheduler.builder().threads(1).useCaller(true).policy(policy).build();
+  }
+
+  @AfterEach
+  void stop() {
+    if (scheduler != null) {
+      scheduler.stop(Duration.ofSeconds(10));
+    }
+  }
+
+  private void run() {
+    scheduler.start();
+    scheduler.stop();
+  }
+
+  private static void compute(long nanos) {
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < nanos) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private Fiber<Void> fiber(String name, int priority, Body body) {
+    return scheduler.go(FiberOptions.named(name).priority(priority), body);
+  }
+
+  private Fiber<Void> logging(String name, int priority) {
+    return fiber(name, priority, () -> order.add(name));
+  }
+
+  // ---- first come, first served ----
+
+  @Test
+  void fifoServesInTheOrderOfBecomingReady() {
+    onThisThread(Policy.fifo());
+    for (String name : List.of("a", "b", "c")) {
+      fiber(
+          name,
+          name.equals("c") ? 100 : 0, // which fifo does not care for
+          () -> {
+            for (int i = 1; i <= 3; i++) {
+              order.add(name + i);
+              Fiber.yield();
+            }
+          });
+    }
+    run();
+    assertThat(order).containsExactly("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3");
+  }
+
+  // ---- priority ----
+
+  @Test
+  void theHighestPriorityComesFirstAndEqualsInTurn() {
+    onThisThread(Policy.priority());
+    logging("low", -3);
+    logging("normal 1", 0);
+    logging("high 1", 7);
+    logging("normal 2", 0);
+    logging("high 2", 7);
+    run();
+    assertThat(order).containsExactly("high 1", "high 2", "normal 1", "normal 2", "low");
+  }
+
+  @Test
+  void whoWaitsLongEnoughComesBeforeFreshHigherOnes() {
+    onThisThread(Policy.priority());
+    Fiber<?> low = logging("low", 0);
+    Fiber<?> high = logging("high", 5);
+    assertThat(firstOf(Policy.priority(), low, 0, high, 49 * MS)).isSameAs(high);
+    assertThat(firstOf(Policy.priority(), low, 0, high, 50 * MS)).isSameAs(low);
+    assertThat(firstOf(Policy.priority(), low, Long.MAX_VALUE - 1, high, Long.MIN_VALUE + 49 * MS))
+        .as("when the clock wraps around")
+        .isSameAs(high);
+  }
+
+  /** Returns who is next once both are in the queue, each added at its time. */
+  private static @Nullable Fiber<?> firstOf(
+      Policy policy, Fiber<?> a, long aTime, Fiber<?> b, long bTime) {
+    Policy.ReadyQueue queue = policy.newQueue();
+    queue.add(a, aTime);
+    queue.add(b, bTime);
+    assertThat(queue.size()).isEqualTo(2);
+    Fiber<?> first = queue.next(bTime);
+    assertThat(queue.next(bTime)).isNotNull().isNotSameAs(first);
+    assertThat(queue.next(bTime)).isNull();
+    assertThat(queue.size()).isZero();
+    return first;
+  }
+
+  @Test
+  void aFloodOfHighPrioritiesStarvesNobody() {
+    onThisThread(Policy.priority());
+    long start = System.nanoTime();
+    for (int i = 0; i < 3; i++) {
+      flood(start, 10);
+    }
+    logging("low", 0);
+    run();
+    assertThat(order).containsExactly("low");
+    assertThat(System.nanoTime() - start)
+        .isGreaterThanOrEqualTo(100 * MS) // ten steps of 10 ms
+        .isLessThan(FLOOD_LIMIT);
+  }
+
+  /** Fibers without end, each the next one's parent, until somebody else has run. */
+  private void flood(long start, int priority) {
+    fiber(
+        "flood",
+        priority,
+        () -> {
+          if (order.isEmpty() && System.nanoTime() - start < FLOOD_LIMIT) {
+            compute(20_000);
+            flood(start, priority);
+          }
+        });
+  }
+
+  // ---- response ratio ----
+
+  @Test
+  void shortSlicesComeBeforeLongOnes() {
+    onThisThread(Policy.responseRatio());
+    List<Fiber<?>> waiting = new ArrayList<>();
+    for (String name : List.of("long", "short")) {
+      waiting.add(
+          fiber(
+              name,
+              0,
+              () -> {
+                for (int i = 0; i < 5; i++) {
+                  compute(name.equals("long") ? 15 * MS : 0);
+                  Fiber.suspend();
+                }
+                order.add(name);
+              }));
+    }
+    fiber(
+        "waker",
+        0,
+        () -> {
+          for (int i = 0; i < 5; i++) {
+            while (!waiting.stream().allMatch(fiber -> fiber.status() == Fiber.Status.WAITING)) {
+              Fiber.yield();
+            }
+            waiting.forEach(scheduler::schedule); // the long one first
+            Fiber.yield();
+          }
+        });
+    run();
+    assertThat(order).containsExactly("short", "long");
+  }
+
+  @Test
+  void whoWaitsLongEnoughComesBeforeShorterOnes() {
+    onThisThread(Policy.responseRatio());
+    Fiber<?> lengthy = logging("long", 0);
+    Fiber<?> brief = logging("short", 0);
+    Policy.ReadyQueue queue = Policy.responseRatio().newQueue();
+    queue.ran(lengthy, 10 * MS);
+    queue.ran(brief, 10_000);
+    queue.add(lengthy, 0);
+    queue.add(brief, 0);
+    assertThat(queue.next(MS)).isSameAs(brief); // 123 to 1.1
+    queue.add(brief, 100 * MS);
+    assertThat(queue.next(100 * MS)).isSameAs(lengthy); // 1 to 13
+    assertThat(queue.next(100 * MS)).isSameAs(brief);
+    assertThat(queue.next(100 * MS)).isNull();
+  }
+
+  @Test
+  void aFloodOfShortSlicesStarvesNobody() {
+    onThisThread(Policy.responseRatio());
+    long start = System.nanoTime();
+    fiber(
+        "long",
+        0,
+        () -> {
+          for (int i = 0; i < 5; i++) {
+            compute(5 * MS);
+            Fiber.yield();
+          }
+          order.add("long");
+        });
+    for (int i = 0; i < 10; i++) {
+      fiber(
+          "short",
+          0,
+          () -> {
+            while (order.isEmpty() && System.nanoTime() - start < FLOOD_LIMIT) {
+              Fiber.yield();
+            }
+          });
+    }
+    run();
+    assertThat(order).containsExactly("long");
+    assertThat(System.nanoTime() - start).isLessThan(FLOOD_LIMIT);
+  }
+
+  // ---- time slice ----
+
+  @Test
+  void overItsSliceAFiberGivesWayAtItsNextCallIntoWeft() {
+    assertThat(orderWithALongRunner(Policy.timeSlice(Duration.ofMillis(1))))
+        .containsExactly(
+            "before go",
+            "other",
+            "after go",
+            "before schedule",
+            "other",
+            "after schedule",
+            "before join",
+            "other",
+            "after join",
+            "before timer",
+            "other",
+            "after timer");
+  }
+
+  @Test
+  void withinItsSliceAndWithoutSlicesItDoesNot() {
+    List<Object> ownTurnFirst =
+        List.of(
+            "before go",
+            "after go",
+            "before schedule",
+            "after schedule",
+            "before join",
+            "after join",
+            "before timer",
+            "after timer",
+            "other",
+            "other",
+            "other",
+            "other");
+    assertThat(orderWithALongRunner(Policy.timeSlice(Duration.ofHours(1)))).isEqualTo(ownTurnFirst);
+    order.clear();
+    assertThat(orderWithALongRunner(Policy.fifo())).isEqualTo(ownTurnFirst);
+  }
+
+  private List<Object> orderWithALongRunner(Policy policy) {
+    onThisThread(policy);
+    Fiber<?> done = scheduler.go(() -> {});
+    fiber(
+        "long runner",
+        0,
+        () -> {
+          longRun("go", () -> Weft.go(() -> {}));
+          longRun("schedule", () -> scheduler.schedule(done));
+          longRun("join", done::join);
+          longRun("timer", () -> scheduler.timers().after(Duration.ofHours(1), () -> {}).cancel());
+        });
+    fiber(
+        "other",
+        0,
+        () -> {
+          for (int i = 0; i < 4; i++) {
+            order.add("other");
+            Fiber.yield();
+          }
+        });
+    run();
+    return order;
+  }
+
+  private void longRun(String call, Body body) throws Exception {
+    order.add("before " + call);
+    compute(3 * MS);
+    body.run();
+    order.add("after " + call);
+  }
+
+  @Test
+  void aSliceMustHaveALength() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Policy.timeSlice(Duration.ZERO))
+        .withMessage("slice must be positive, not PT0S");
+  }
+
+  // ---- work stealing ----
+
+  @Test
+  void idleThreadsStealSoThatOneFibersChildrenUseAllThreads() throws Exception {
+    assumeTrue(Runtime.getRuntime().availableProcessors() >= 2, "needs two cores");
+    Run best = null;
+    double ratio = Double.MAX_VALUE;
+    for (int round = 0; round < 30 && ratio >= 0.75; round++) {
+      long single = children(1).nanos;
+      Run both = children(2);
+      if ((double) both.nanos / single < ratio) {
+        ratio = (double) both.nanos / single;
+        best = both;
+      }
+    }
+    assertThat(ratio).as("time on two threads / on one, best of several").isLessThan(0.75);
+    assertThat(best.places).containsExactlyInAnyOrder(0, 1);
+    assertThat(best.stolen).isPositive();
+  }
+
+  private record Run(long nanos, Set<Integer> places, long stolen) {}
+
+  /** Runs forty children of one fiber, which only compute. */
+  private static Run children(int threads) throws Exception {
+    Scheduler stealing =
+        Scheduler.builder().threads(threads).policy(Policy.workStealing()).build().start();
+    Set<Integer> places = ConcurrentHashMap.newKeySet();
+    Fiber<Long> parent =
+        stealing.go(
+            () -> {
+              long start = System.nanoTime();
+              List<Fiber<Integer>> children = new ArrayList<>();
+              for (int i = 0; i < 40; i++) {
+                children.add(
+                    Weft.go(
+                        () -> {
+                          places.add(Fiber.threadIndex());
+                          return IntStream.range(0, 300_000).reduce(1, (a, b) -> a * 31 + b);
+                        }));
+              }
+              for (Fiber<Integer> child : children) {
+                child.join();
+              }
+              return System.nanoTime() - start;
+            });
+    long nanos = parent.join();
+    stealing.stop();
+    return new Run(
+        nanos, places, stealing.stats().threads().stream().mapToLong(t -> t.stolen()).sum());
+  }
+
+  @Test
+  void newFibersAreDealtRoundTheThreads() {
+    for (Policy policy : List.of(Policy.fifo(), Policy.priority(), Policy.responseRatio())) {
+      Scheduler dealing = Scheduler.builder().threads(3).policy(policy).build(); // never started
+      for (int i = 0; i < 30; i++) {
+        dealing.go(() -> {});
+      }
+      assertThat(dealing.stats().threads()).allMatch(thread -> thread.ready() == 10);
+      dealing.stop();
+    }
+  }
+
+  // ---- the user's own ----
+
+  /** Last come, first served. */
+  private static final class LastFirst implements Policy.ReadyQueue {
+    private final ArrayDeque<Fiber<?>> fibers = new ArrayDeque<>();
+
+    @Override
+    public void add(Fiber<?> fiber, long now) {
+      fibers.push(fiber);
+    }
+
+    @Override
+    public @Nullable Fiber<?> next(long now) {
+      return fibers.poll();
+    }
+
+    @Override
+    public int size() {
+      return fibers.size();
+    }
+  }
+
+  @Test
+  void aPolicyOfOnesOwn() {
+    onThisThread(LastFirst::new);
+    for (String name : List.of("a", "b", "c")) {
+      logging(name, 0);
+    }
+    run();
+    assertThat(order).containsExactly("c", "b", "a");
+  }
+
+  @Test
+  void aPolicyOfOnesOwnIsToldHowLongSlicesTake() {
+    List<Long> slices = new ArrayList<>();
+    onThisThread(
+        new Policy() {
+          @Override
+          public ReadyQueue newQueue() {
+            return new ReadyQueue() {
+              private final LastFirst fibers = new LastFirst();
+
+              @Override
+              public void add(Fiber<?> fiber, long now) {
+                fibers.add(fiber, now);
+              }
+
+              @Override
+              public @Nullable Fiber<?> next(long now) {
+                return fibers.next(now);
+              }
+
+              @Override
+              public int size() {
+                return fibers.size();
+              }
+
+              @Override
+              public void ran(Fiber<?> fiber, long nanos) {
+                slices.add(nanos);
+              }
+            };
+          }
+
+          @Override
+          public boolean measuresSlices() {
+            return true;
+          }
+        });
+    fiber(
+        "a",
+        0,
+        () -> {
+          compute(2 * MS);
+          Fiber.yield();
+          compute(MS);
+        });
+    run();
+    assertThat(slices).hasSize(2);
+    assertThat(slices.get(0)).isGreaterThanOrEqualTo(2 * MS);
+    assertThat(slices.get(1)).isGreaterThanOrEqualTo(MS);
+  }
+}
