@@ -1,0 +1,537 @@
+package dev.weft.stress;
+
+import dev.weft.Body;
+import dev.weft.Fiber;
+import dev.weft.FiberOptions;
+import dev.weft.Policy;
+import dev.weft.Scheduler;
+import dev.weft.SchedulerStats;
+import dev.weft.Weft;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fibers that do at random all that fibers can do, on four schedulers at once, and plain threads
+ * that disturb them. Every hand-over is checked:
+ *
+ * <ul>
+ *   <li>no lost wake-up: whoever has been scheduled runs, or the round does not end;
+ *   <li>no double run: a fiber is in one place at a time, and a worker runs one fiber at a time;
+ *   <li>none left behind: all schedulers stop, and each has seen as many ends as beginnings.
+ * </ul>
+ *
+ * <p>A run is a series of rounds of half a second or so; in each, schedulers are built, used and
+ * stopped. The seed decides what fibers do, though not how they interleave.
+ *
+ * <pre>java @weft.args -ea -cp … dev.weft.stress.SchedulerStress [minutes [seed]]</pre>
+ */
+public final class SchedulerStress {
+  private static final long ROUND_NANOS = 400_000_000L;
+  private static final long HANG_NANOS = 30_000_000_000L;
+  private static final int MOST_FIBERS = 600;
+
+  private final long seed;
+  private final Scheduler[] schedulers;
+
+  // what runs on each thread of each scheduler, between two switches
+  private final List<AtomicReferenceArray<Actor>> slots = new ArrayList<>();
+
+  private final Queue<Actor> suspended = new ConcurrentLinkedQueue<>();
+  private final Queue<Actor> victims = new ConcurrentLinkedQueue<>();
+  private final Object[] monitors = new Object[8];
+  private final int[] insideMonitor = new int[monitors.length];
+  private final AtomicInteger live = new AtomicInteger();
+  private final AtomicInteger timersToFire = new AtomicInteger();
+  private final AtomicLong operations = new AtomicLong();
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private volatile boolean draining;
+
+  private SchedulerStress(long seed) {
+    this.seed = seed;
+    this.schedulers =
+        new Scheduler[] {
+          Scheduler.builder().threads(1).build(),
+          Scheduler.builder().threads(2).policy(Policy.workStealing()).build(),
+          Scheduler.builder().threads(2).policy(Policy.priority()).useCaller(true).build(),
+          Scheduler.builder().threads(3).policy(Policy.timeSlice(Duration.ofNanos(50_000))).build(),
+        };
+    for (Scheduler scheduler : schedulers) {
+      slots.add(new AtomicReferenceArray<>(scheduler.threads()));
+    }
+    for (int i = 0; i < monitors.length; i++) {
+      monitors[i] = new Object();
+    }
+  }
+
+  /** Runs for so many minutes with this seed, and prints how far it is every ten seconds. */
+  public static void main(String[] args) throws Exception {
+    double minutes = args.length > 0 ? Double.parseDouble(args[0]) : 1;
+    long seed = args.length > 1 ? Long.parseLong(args[1]) : System.nanoTime();
+    System.out.printf("%.1f minutes with seed %d%n", minutes, seed);
+    try {
+      run(Duration.ofNanos((long) (minutes * 60e9)), seed, true);
+    } catch (Throwable e) {
+      e.printStackTrace(System.out);
+      System.out.println("seed " + seed);
+      System.exit(1);
+    }
+    System.out.println("nothing found");
+    System.exit(0);
+  }
+
+  /** Runs rounds for so long; returns how many operations were done. */
+  static long run(Duration duration, long seed, boolean prints) throws InterruptedException {
+    long start = System.nanoTime();
+    long printed = start;
+    long total = 0;
+    for (int round = 0; System.nanoTime() - start < duration.toNanos(); round++) {
+      SchedulerStress stress = new SchedulerStress(seed + round);
+      try {
+        stress.round();
+      } catch (Throwable e) {
+        throw new AssertionError("round " + round + " of seed " + seed + ": " + e.getMessage(), e);
+      }
+      total += stress.operations.get();
+      if (prints && System.nanoTime() - printed > 10_000_000_000L) {
+        printed = System.nanoTime();
+        System.out.printf(
+            "%4d s, %d rounds, %,d operations%n",
+            (printed - start) / 1_000_000_000L, round + 1, total);
+      }
+    }
+    return total;
+  }
+
+  private void round() throws InterruptedException {
+    SplittableRandom random = new SplittableRandom(seed);
+    for (Scheduler scheduler : schedulers) {
+      scheduler.start();
+    }
+    List<Thread> plain = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      SplittableRandom own = random.split();
+      plain.add(Thread.ofPlatform().daemon().start(() -> guarded(() -> disturb(own))));
+    }
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < ROUND_NANOS && failure.get() == null) {
+      look(random);
+    }
+    draining = true;
+    List<Thread> stoppers = new ArrayList<>();
+    for (Scheduler scheduler : schedulers) {
+      if (scheduler != onCaller()) {
+        stoppers.add(Thread.ofPlatform().daemon().start(() -> guarded(scheduler::stop)));
+      }
+    }
+    Thread watch = Thread.ofPlatform().daemon().start(() -> endWithinLimit(plain, stoppers));
+    onCaller().stop();
+    watch.join();
+    if (failure.get() != null) {
+      throw new AssertionError(failure.get().toString(), failure.get());
+    }
+    for (Scheduler scheduler : schedulers) {
+      SchedulerStats stats = scheduler.stats();
+      check(stats.begun() == stats.ended(), scheduler + " has fibers left: " + stats);
+      check(scheduler.dump().fibers().isEmpty(), "left behind: " + scheduler.dump().text());
+    }
+    check(timersToFire.get() == 0, timersToFire + " timers have not fired");
+    check(live.get() == 0, live + " fibers have not ended");
+  }
+
+  private Scheduler onCaller() {
+    return schedulers[2];
+  }
+
+  /** The caller may be inside stop() for ever, so this thread ends the JVM if it comes to that. */
+  private void endWithinLimit(List<Thread> plain, List<Thread> stoppers) {
+    List<Thread> all = new ArrayList<>(stoppers);
+    all.addAll(plain);
+    long start = System.nanoTime();
+    while (all.stream().anyMatch(Thread::isAlive) || live.get() > 0) {
+      if (System.nanoTime() - start > HANG_NANOS) {
+        System.out.println("seed " + seed + " hangs: " + live + " fibers are left");
+        for (Scheduler scheduler : schedulers) {
+          System.out.println(scheduler.stats());
+          System.out.println(scheduler.dump().text());
+        }
+        Runtime.getRuntime().halt(3);
+      }
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  private void guarded(Body body) {
+    try {
+      body.run();
+    } catch (Throwable e) {
+      failure.compareAndSet(null, e);
+    }
+  }
+
+  private static void check(boolean holds, String what) {
+    if (!holds) {
+      throw new AssertionError(what);
+    }
+  }
+
+  // ---- plain threads ----
+
+  /** Begins, wakes, cancels and looks at fibers from outside. */
+  private void disturb(SplittableRandom random) throws Exception {
+    while (!draining || live.get() > 0) {
+      switch (random.nextInt(6)) {
+        case 0, 1 -> begin(random);
+        case 2 -> cancelOne(random);
+        case 3 -> spuriouslySchedule();
+        default -> {
+          for (int i = random.nextInt(20); i >= 0; i--) {
+            wakeOne();
+          }
+        }
+      }
+      if (random.nextInt(8) == 0) {
+        LockSupport.parkNanos(random.nextInt(200_000));
+      }
+    }
+  }
+
+  /** Looks at everything, which makes the JDK hand out slices twice. */
+  private void look(SplittableRandom random) {
+    Scheduler scheduler = schedulers[random.nextInt(schedulers.length)];
+    if (random.nextBoolean()) {
+      scheduler.dump();
+    } else {
+      scheduler.stats();
+    }
+    LockSupport.parkNanos(1_000_000);
+  }
+
+  // ---- what both do ----
+
+  private @Nullable Actor begin(SplittableRandom random) {
+    if (draining || live.get() >= MOST_FIBERS) {
+      return null;
+    }
+    int where = random.nextInt(schedulers.length);
+    Actor actor = new Actor(random.split());
+    FiberOptions options = FiberOptions.named("a").priority(random.nextInt(5));
+    if (random.nextInt(4) == 0) {
+      actor.bound = threadOf(schedulers[where], random);
+      options = options.onThread(actor.bound);
+    }
+    live.incrementAndGet();
+    try {
+      Fiber<Integer> fiber = schedulers[where].go(options, actor::live);
+      actor.fiber = fiber;
+      fiber.toFuture().whenComplete((done, e) -> live.decrementAndGet());
+      victims.add(actor);
+      return actor;
+    } catch (RejectedExecutionException e) {
+      check(draining, "rejected by one that runs");
+      live.decrementAndGet();
+      return null;
+    }
+  }
+
+  /** Chooses a thread; not the caller's, which serves only at the end. */
+  private int threadOf(Scheduler scheduler, SplittableRandom random) {
+    return scheduler == onCaller() ? 1 : random.nextInt(scheduler.threads());
+  }
+
+  private void wakeOne() {
+    Actor actor = suspended.poll();
+    if (actor != null) {
+      actor.wake();
+    }
+  }
+
+  private void cancelOne(SplittableRandom random) {
+    Actor victim = victims.poll();
+    if (victim != null && random.nextInt(3) == 0) {
+      victim.cancelled = true;
+      victim.fiber().cancel();
+    }
+  }
+
+  private void spuriouslySchedule() {
+    Actor actor = victims.peek();
+    if (actor != null) {
+      Fiber<?> fiber = actor.fiber();
+      try {
+        fiber.scheduler().schedule(fiber);
+      } catch (IllegalArgumentException e) {
+        // it has just moved
+      }
+    }
+  }
+
+  // ---- fibers ----
+
+  /** One fiber: what it does, and what is known of it. */
+  private final class Actor {
+    private final SplittableRandom random;
+    private volatile @Nullable Fiber<Integer> fiber;
+    private volatile boolean cancelled;
+    private volatile boolean woken;
+
+    // where it must be, if it is bound
+    private int bound = -1;
+
+    // where it runs, between two switches
+    private @Nullable AtomicReferenceArray<Actor> slots;
+    private int slot;
+
+    Actor(SplittableRandom random) {
+      this.random = random;
+    }
+
+    Fiber<Integer> fiber() {
+      Fiber<Integer> known = fiber;
+      while (known == null) { // go() has not returned yet
+        Thread.onSpinWait();
+        known = fiber;
+      }
+      return known;
+    }
+
+    /** The body: returns how many things it has done. */
+    int live() {
+      int done = 0;
+      try {
+        enter();
+        int toDo = random.nextInt(40);
+        while (done < toDo && !draining && failure.get() == null) {
+          operations.incrementAndGet();
+          done++;
+          act();
+        }
+      } catch (InterruptedException | CancellationException e) {
+        if (!cancelled) {
+          fail(e);
+        }
+      } catch (Planned e) {
+        guarded(this::leave);
+        throw e;
+      } catch (Throwable e) {
+        fail(e);
+      }
+      guarded(this::leave);
+      return done;
+    }
+
+    private void fail(Throwable e) {
+      failure.compareAndSet(null, e);
+    }
+
+    /** Told after each switch: nobody else may run here, and this fiber nowhere else. */
+    private void enter() {
+      Fiber<?> self = Fiber.current().orElseThrow();
+      check(slots == null, "runs twice");
+      int index = Fiber.threadIndex();
+      check(bound < 0 || index == bound, "bound to " + bound + " but runs on " + index);
+      int where = List.of(schedulers).indexOf(self.scheduler());
+      AtomicReferenceArray<Actor> here = SchedulerStress.this.slots.get(where);
+      Actor other = here.compareAndExchange(index, null, this);
+      check(other == null, "two fibers run on thread " + index + " of " + self.scheduler());
+      if (random.nextInt(32) == 0 && self.scheduler() != onCaller()) {
+        check(
+            Thread.currentThread().toString().endsWith("-" + index),
+            Thread.currentThread() + " is not thread " + index);
+      }
+      slots = here;
+      slot = index;
+    }
+
+    /** Told before each switch. */
+    private void leave() {
+      AtomicReferenceArray<Actor> here = slots;
+      slots = null;
+      check(here != null && here.compareAndSet(slot, this, null), "somebody else ran here");
+    }
+
+    /** Does something during which others may run, here or it elsewhere. */
+    private void switching(Body body) throws Exception {
+      leave();
+      try {
+        body.run();
+      } finally {
+        enter();
+      }
+    }
+
+    private void act() throws Exception {
+      switch (random.nextInt(16)) {
+        case 0 -> switching(Fiber::yield);
+        case 1 -> switching(() -> Fiber.sleep(Duration.ofNanos(random.nextInt(300_000))));
+        case 2 -> switching(() -> Thread.sleep(Duration.ofNanos(random.nextInt(100_000))));
+        case 3, 4 -> switching(this::suspendUntilWoken);
+        case 5 -> switching(() -> begin(random));
+        case 6 -> switching(() -> wakeOne());
+        case 7 -> switching(() -> cancelOne(random));
+        case 8 -> switching(this::joinAChild);
+        case 9, 10 -> switching(this::move);
+        case 11 -> switching(this::beInsideAMonitor);
+        case 12 -> switching(this::hurry);
+        case 13 -> switching(this::haveAGuest);
+        case 14 -> switching(this::setATimer);
+        default -> {
+          if (random.nextInt(8) == 0) {
+            throw new Planned();
+          }
+          switching(() -> spuriouslySchedule());
+        }
+      }
+    }
+
+    private void suspendUntilWoken() {
+      woken = false;
+      suspended.add(this);
+      while (!woken) {
+        Fiber.suspend();
+      }
+    }
+
+    /** Ends the wait of one that was in the queue of those who wait; each is there once. */
+    void wake() {
+      Fiber<Integer> target = fiber();
+      Scheduler where = target.scheduler();
+      woken = true;
+      try {
+        where.schedule(target);
+      } catch (IllegalArgumentException e) {
+        // it saw that it was woken and has moved on, before it was scheduled
+      }
+    }
+
+    private void joinAChild() throws InterruptedException {
+      Actor child = begin(random);
+      if (child == null) {
+        return;
+      }
+      try {
+        if (random.nextBoolean()) {
+          child.fiber().join();
+        } else {
+          child.fiber().join(Duration.ofNanos(random.nextInt(1_000_000)));
+        }
+      } catch (TimeoutException e) {
+        // let it go on
+      } catch (CompletionException e) {
+        check(e.getCause() instanceof Planned, "an unplanned failure: " + e);
+      } catch (CancellationException e) {
+        check(child.cancelled || cancelled, "cancelled by nobody");
+        if (!child.cancelled) {
+          throw e;
+        }
+      }
+    }
+
+    private void move() {
+      Scheduler target = schedulers[random.nextInt(schedulers.length)];
+      if (random.nextBoolean()) {
+        Scheduler here = Scheduler.current().orElseThrow();
+        int index = threadOf(here, random);
+        Fiber.switchTo(index);
+        bound = index;
+        return;
+      }
+      int before = bound;
+      bound = -1;
+      try {
+        Fiber.switchTo(target);
+        check(Scheduler.current().orElseThrow() == target, "is not where it went");
+      } catch (RejectedExecutionException e) {
+        check(draining, "rejected by one that runs");
+        bound = before;
+      }
+    }
+
+    private void beInsideAMonitor() throws InterruptedException {
+      int i = random.nextInt(monitors.length);
+      synchronized (monitors[i]) {
+        check(++insideMonitor[i] == 1, "two are inside a monitor");
+        try {
+          Fiber.yield();
+          if (random.nextInt(4) == 0) {
+            Fiber.sleep(Duration.ofNanos(random.nextInt(50_000)));
+          }
+        } finally {
+          check(insideMonitor[i]-- == 1, "two are inside a monitor");
+        }
+      }
+    }
+
+    private void hurry() throws InterruptedException {
+      try {
+        Weft.withTimeout(
+            Duration.ofNanos(random.nextInt(400_000)),
+            () -> {
+              if (random.nextBoolean()) {
+                Fiber.sleep(Duration.ofNanos(random.nextInt(400_000)));
+              } else {
+                Fiber.suspend();
+              }
+              return null;
+            });
+      } catch (TimeoutException e) {
+        // it was not quick enough
+      }
+      check(cancelled || !Thread.currentThread().isInterrupted(), "an interrupt is left over");
+    }
+
+    private void haveAGuest() throws InterruptedException {
+      Scheduler here = Scheduler.current().orElseThrow();
+      AtomicReference<Throwable> ofGuest = new AtomicReference<>();
+      Thread guest =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    try {
+                      check(Scheduler.current().orElseThrow() == here, "a guest is elsewhere");
+                      Thread.yield();
+                      check(Scheduler.current().orElseThrow() == here, "a guest is elsewhere");
+                    } catch (Throwable e) {
+                      ofGuest.set(e);
+                    }
+                  });
+      guest.join();
+      check(ofGuest.get() == null, "in a guest: " + ofGuest.get());
+    }
+
+    private void setATimer() {
+      Scheduler where = schedulers[random.nextInt(schedulers.length)];
+      timersToFire.incrementAndGet();
+      try {
+        where
+            .timers()
+            .after(Duration.ofNanos(random.nextInt(500_000)), timersToFire::decrementAndGet);
+      } catch (RejectedExecutionException e) {
+        check(draining, "rejected by one that runs");
+        timersToFire.decrementAndGet();
+      }
+    }
+  }
+
+  /** A failure that fibers are meant to have. */
+  private static final class Planned extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Planned() {
+      super("planned", null, false, false);
+    }
+  }
+}
