@@ -15,13 +15,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a dump shows, and that taking one disturbs nobody. */
 @Feature("S18")
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FiberDumpTest {
   private static Map<String, FiberDump.Entry> byName(Scheduler scheduler) {
     return scheduler.dump().fibers().stream()

@@ -18,13 +18,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jctools.queues.MpscUnboundedArrayQueue;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A failing fiber hurts nobody, and does not go unnoticed. */
 @Feature("S12")
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FiberFailureTest {
   private static <T> Callable<T> failing(Exception e) {
     return () -> {

@@ -9,11 +9,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What is a fiber's own: name, id, thread locals, scoped values. */
 @Feature("S14")
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FiberLocalTest {
   private static final ScopedValue<Integer> SCOPED = ScopedValue.newInstance();
   private static final ThreadLocal<Integer> LOCAL = ThreadLocal.withInitial(() -> -1);

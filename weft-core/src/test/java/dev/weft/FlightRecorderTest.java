@@ -12,12 +12,10 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the JDK's Flight Recorder gets to know. */
 @Feature({"S17", "S22"})
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FlightRecorderTest {
   private static List<RecordedEvent> of(
       List<RecordedEvent> events, String type, String field, Object value) {

@@ -17,11 +17,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Virtual threads that code inside a fiber starts. */
 @Feature("S23")
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GuestTest {
   private static Scheduler start(int threads) {
     return Scheduler.builder().threads(threads).build().start();

@@ -13,11 +13,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Having nothing to do costs nothing. */
 @Feature("S9")
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class IdleTest {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final Duration WHILE = Duration.ofSeconds(1);

@@ -24,13 +24,11 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What blocks in the JDK blocks the fiber, not the thread: all of this is on one thread. */
 @Feature("S20")
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class JdkBlockingTest {
   private static final int FIBERS = 8;
   private static final int ROUNDS = 20;

@@ -9,11 +9,9 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The ready, sleeping and waiting sets in numbers. */
 @Feature("S22")
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SchedulerStatsTest {
   @Test
   void everyFiberIsInOneSet() throws Exception {

@@ -11,11 +11,9 @@ import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The front door: run and call. */
 @Feature("S10")
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WeftRunTest {
   @Test
   void runReturnsWhenNoFiberIsLeft() {

@@ -490,7 +490,8 @@ public final class SchedulerStress {
       } catch (TimeoutException e) {
         // it was not quick enough
       }
-      check(cancelled || !Thread.currentThread().isInterrupted(), "an interrupt is left over");
+      boolean interrupted = Thread.currentThread().isInterrupted();
+      check(!interrupted || cancelled, "an interrupt is left over");
     }
 
     private void haveAGuest() throws InterruptedException {
