@@ -94,6 +94,9 @@ public final class Fiber<T> {
   /** The waiters of a fiber that is done. */
   private static final Waiters CLOSED = new Waiters("nobody", null);
 
+  /** The slice of a fiber that has ended and let go of its thread. */
+  private static final Runnable NO_SLICE = () -> {};
+
   /** What a suspended fiber waits for, in dumps. */
   private static final Object SUSPENDED =
       new Object() {
@@ -707,7 +710,7 @@ public final class Fiber<T> {
       end(NULL_RESULT);
     } else if (over && !threadWanted) {
       thread = null; // the better part of a fiber's memory, which joiners do not need
-      slice = null;
+      slice = NO_SLICE; // not null: guests that outlive it must not be taken for it
     }
     return guest || over;
   }
