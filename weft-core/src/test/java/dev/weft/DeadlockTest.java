@@ -78,7 +78,7 @@ class DeadlockTest {
         FiberOptions.named("enterer"),
         () -> {
           synchronized (monitor) {
-            monitor.hashCode();
+            assertThat(Thread.holdsLock(monitor)).isTrue();
           }
         });
     assertThatIllegalStateException()

@@ -33,6 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Cancelling fibers, wherever they are. */
 @Feature("S15")
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@SuppressWarnings("WaitNotInLoop")
 class FiberCancelTest {
   private static Scheduler start(int threads) {
     return Scheduler.builder().threads(threads).build().start();

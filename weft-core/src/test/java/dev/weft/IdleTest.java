@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 /** Having nothing to do costs nothing. */
 @Feature("S9")
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@SuppressWarnings("UnnecessaryAsync")
 class IdleTest {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final Duration WHILE = Duration.ofSeconds(1);
