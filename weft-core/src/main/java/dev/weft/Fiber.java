@@ -95,6 +95,7 @@ public final class Fiber<T> {
   private static final Waiters CLOSED = new Waiters("nobody", null);
 
   /** The slice of a fiber that has ended and let go of its thread. */
+  @SuppressWarnings("UnnecessaryLambda") // its identity is what counts
   private static final Runnable NO_SLICE = () -> {};
 
   /** What a suspended fiber waits for, in dumps. */

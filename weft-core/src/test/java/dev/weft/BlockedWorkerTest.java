@@ -39,8 +39,7 @@ class BlockedWorkerTest {
   }
 
   private Fiber<Void> hog(Scheduler scheduler, int thread) {
-    Fiber<Void> hog =
-        scheduler.go(FiberOptions.named("hog").onThread(thread), this::holdTheThread);
+    Fiber<Void> hog = scheduler.go(FiberOptions.named("hog").onThread(thread), this::holdTheThread);
     eventually("it holds its thread", () -> hog.status() == Fiber.Status.RUNNING);
     return hog;
   }

@@ -76,7 +76,7 @@ class DeadlockTest {
         FiberOptions.named("enterer"),
         () -> {
           synchronized (monitor) {
-            monitor.hashCode();
+            assertThat(Thread.holdsLock(monitor)).isTrue();
           }
         });
     assertThatIllegalStateException()

@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Cancelling fibers, wherever they are. */
 @Feature("S15")
+@SuppressWarnings("WaitNotInLoop")
 class FiberCancelTest {
   private static Scheduler start(int threads) {
     return Scheduler.builder().threads(threads).build().start();

@@ -150,6 +150,7 @@ class FiberFailureTest {
     }
   }
 
+  @SuppressWarnings("InfiniteRecursion")
   private static int overflow(int depth) {
     return overflow(depth + 1) + 1;
   }

@@ -27,7 +27,8 @@ class FiberLocalTest {
         assertThat(fiber.id()).isGreaterThan(last);
         assertThat(fiber.name()).isEqualTo("fiber-" + fiber.id());
         assertThat(fiber.toString()).isEqualTo("fiber " + fiber.id());
-        assertThat(ids.add(last = fiber.id())).isTrue();
+        last = fiber.id();
+        assertThat(ids.add(last)).isTrue();
       }
       Fiber<Void> named = scheduler.go(FiberOptions.named("Weber").priority(3), () -> {});
       assertThat(named.name()).isEqualTo("Weber");

@@ -98,7 +98,8 @@ class GuestTest {
                           entry.name().equals("Gast")
                               && entry.guest()
                               && entry.status() == Fiber.Status.WAITING));
-      assertThat(scheduler.dump().text()).contains("(Gast) WAITING on thread 0, a guest, waits for");
+      assertThat(scheduler.dump().text())
+          .contains("(Gast) WAITING on thread 0, a guest, waits for");
       assertThat(scheduler.stats().waiting()).isEqualTo(1);
       release.countDown();
       eventually("it has gone", () -> scheduler.dump().fibers().isEmpty());

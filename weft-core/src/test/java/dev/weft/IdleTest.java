@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Having nothing to do costs nothing. */
 @Feature("S9")
+@SuppressWarnings("UnnecessaryAsync")
 class IdleTest {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final Duration WHILE = Duration.ofSeconds(1);

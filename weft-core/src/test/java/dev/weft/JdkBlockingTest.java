@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What blocks in the JDK blocks the fiber, not the thread: all of this is on one thread. */
 @Feature("S20")
+@SuppressWarnings({"WaitNotInLoop", "LockNotBeforeTry"})
 class JdkBlockingTest {
   private static final int FIBERS = 8;
   private static final int ROUNDS = 20;
