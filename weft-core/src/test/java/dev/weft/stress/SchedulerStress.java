@@ -237,7 +237,7 @@ public final class SchedulerStress {
     try {
       Fiber<Integer> fiber = schedulers[where].go(options, actor::live);
       actor.fiber = fiber;
-      var unused = fiber.toFuture().whenComplete((done, e) -> live.decrementAndGet());
+      var _ = fiber.toFuture().whenComplete((done, e) -> live.decrementAndGet());
       victims.add(actor);
       return actor;
     } catch (RejectedExecutionException e) {
