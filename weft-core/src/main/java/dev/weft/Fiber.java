@@ -188,6 +188,9 @@ public final class Fiber<T> {
   // true if a failure need not be reported: somebody has joined, or will
   private volatile boolean observed;
 
+  // whether it was bound when it was queued; under the duty lock of the worker that has it queued
+  boolean countedAsBound;
+
   // for dumps: when it last stopped running, as far as its worker knew the time
   long waitingSince;
 

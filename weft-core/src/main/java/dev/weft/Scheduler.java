@@ -547,12 +547,16 @@ public final class Scheduler implements Executor, AutoCloseable {
    * to it that the sleeper takes it back.
    */
   Worker workerFor(Fiber<?> fiber, @Nullable Worker here) {
+    int bound = fiber.boundThread();
+    if (bound >= 0 && bound < workers.length) {
+      return workers[bound];
+    }
     Worker home = fiber.home;
     if (home.scheduler != this) { // schedule(fiber, thread) met it as it moved here
       home = placeFor(null);
       fiber.home = home;
     }
-    if (here == null || here == home || here.scheduler != this || fiber.isBound()) {
+    if (here == null || here == home || here.scheduler != this) {
       return home;
     }
     if (steals || (!fiber.isNew() && home.isAsleep() && !here.hasReady())) {
@@ -562,9 +566,9 @@ public final class Scheduler implements Executor, AutoCloseable {
     return home;
   }
 
-  boolean hasReady() {
+  boolean hasStealable() {
     for (Worker worker : workers) {
-      if (worker.hasReady()) {
+      if (worker.hasStealable()) {
         return true;
       }
     }

@@ -120,7 +120,7 @@ final class Watchdog {
       boolean any = false;
       boolean sleeper = scheduler.hasSleeper();
       for (Worker worker : scheduler.workers) {
-        worker.crowded = sleeper && !worker.isAsleep() && worker.hasReady();
+        worker.crowded = sleeper && !worker.isAsleep() && worker.hasStealable();
         any |= worker.crowded;
       }
       return any;

@@ -89,6 +89,7 @@ final class Worker {
 
   // under duty
   private final Policy.ReadyQueue ready;
+  private int boundReady; // how many of the ready ones nobody may steal
   private final TimerQueue timers;
   private @Nullable Fiber<?> fibers; // those that began here and have not ended, a linked list
   private long stolen;
@@ -222,7 +223,7 @@ final class Worker {
   private @Nullable Fiber<?> next() {
     lock();
     try {
-      return ready.next(now);
+      return takeReady(now);
     } finally {
       unlock();
     }
@@ -282,7 +283,7 @@ final class Worker {
       stolen += taken.size();
       for (Fiber<?> fiber : taken) {
         fiber.home = this;
-        ready.add(fiber, now);
+        putReady(fiber, now);
       }
     } finally {
       unlock();
@@ -299,19 +300,19 @@ final class Worker {
         takeInbox(time);
       }
       int count = ready.size();
-      if (count == 0) {
+      if (count == boundReady) {
         return List.of();
       }
       List<Fiber<?>> given = new ArrayList<>();
       List<Fiber<?>> bound = new ArrayList<>();
       for (int i = stuck ? count : (count + 1) / 2; i > 0; i--) {
-        Fiber<?> fiber = ready.next(time);
+        Fiber<?> fiber = takeReady(time);
         if (fiber == null) {
           break;
         }
         (fiber.isBound() ? bound : given).add(fiber);
       }
-      bound.forEach(fiber -> ready.add(fiber, time));
+      bound.forEach(fiber -> putReady(fiber, time));
       return given;
     } finally {
       unlock();
@@ -332,7 +333,7 @@ final class Worker {
     asleep = true;
     scheduler.enterIdle();
     try {
-      if (inbox.isEmpty() && setWakeTime() && !(steals && scheduler.hasReady())) {
+      if (inbox.isEmpty() && setWakeTime() && !(steals && scheduler.hasStealable())) {
         scheduler.noteIdle();
         long nanos = wakeTime == NEVER ? NEVER : wakeTime - scheduler.clock.nanoTime();
         if (scheduler.anyStuck) {
@@ -369,8 +370,8 @@ final class Worker {
     lock();
     try {
       register(fiber);
-      ready.add(fiber, now);
-      waiting = ready.size();
+      putReady(fiber, now);
+      waiting = ready.size() - boundReady;
     } finally {
       unlock();
     }
@@ -449,6 +450,16 @@ final class Worker {
     }
   }
 
+  /** Returns whether other workers could take something over. */
+  boolean hasStealable() {
+    lock();
+    try {
+      return ready.size() > boundReady;
+    } finally {
+      unlock();
+    }
+  }
+
   boolean isAsleep() {
     return asleep;
   }
@@ -496,13 +507,25 @@ final class Worker {
     }
   }
 
-  // ---- the list of fibers, under duty ----
+  // ---- the ready queue and the list of fibers, under duty ----
 
   private void takeInbox(long time) {
     for (Fiber<?> fiber = inbox.relaxedPoll(); fiber != null; fiber = inbox.relaxedPoll()) {
       register(fiber);
-      ready.add(fiber, time);
+      putReady(fiber, time);
     }
+  }
+
+  private void putReady(Fiber<?> fiber, long time) {
+    ready.add(fiber, time);
+    fiber.countedAsBound = fiber.isBound();
+    boundReady += fiber.countedAsBound ? 1 : 0;
+  }
+
+  private @Nullable Fiber<?> takeReady(long time) {
+    Fiber<?> fiber = ready.next(time);
+    boundReady -= fiber != null && fiber.countedAsBound ? 1 : 0;
+    return fiber;
   }
 
   private void register(Fiber<?> fiber) {

@@ -8,6 +8,7 @@ import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -44,12 +45,13 @@ class BlockedWorkerTest {
     return hog;
   }
 
-  /** Makes a fiber that belongs to a thread, without being bound to it, when it runs the body. */
-  private static Fiber<Integer> at(Scheduler scheduler, int thread, Body body) {
+  /** Makes a fiber that belongs to thread 0, without being bound to it, when it runs the body. */
+  private static Fiber<Integer> atZero(Scheduler scheduler, CountDownLatch there, Body body) {
     return scheduler.go(
         () -> {
-          Fiber.switchTo(thread);
+          Fiber.switchTo(0);
           Fiber.switchTo(scheduler);
+          there.countDown();
           body.run();
           return Fiber.threadIndex();
         });
@@ -104,13 +106,14 @@ class BlockedWorkerTest {
         List<Fiber<Integer>> ready = new ArrayList<>();
         List<Fiber<Integer>> sleeping = new ArrayList<>();
         List<Fiber<Integer>> limited = new ArrayList<>();
+        CountDownLatch there = new CountDownLatch(15);
         for (int i = 0; i < 5; i++) {
-          ready.add(at(scheduler, 0, () -> Fiber.suspend()));
-          sleeping.add(at(scheduler, 0, () -> Fiber.sleep(Duration.ofMillis(40))));
+          ready.add(atZero(scheduler, there, () -> Fiber.suspend()));
+          sleeping.add(atZero(scheduler, there, () -> Fiber.sleep(Duration.ofMillis(40))));
           limited.add(
-              at(
+              atZero(
                   scheduler,
-                  0,
+                  there,
                   () -> {
                     try {
                       Weft.withTimeout(
@@ -124,6 +127,7 @@ class BlockedWorkerTest {
                     }
                   }));
         }
+        there.await();
         ready.forEach(Eventually::waits);
         Fiber<Void> hog = hog(scheduler, 0);
         Fiber<Integer> bound =

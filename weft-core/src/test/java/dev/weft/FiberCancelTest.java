@@ -84,10 +84,15 @@ class FiberCancelTest {
         wait("Fiber.sleep", () -> Fiber.sleep(Duration.ofHours(1))),
         wait("Fiber.sleepUntil", () -> Fiber.sleepUntil(Instant.now().plusSeconds(3600))),
         wait("Fiber.suspend", () -> Fiber.suspend()),
-        wait("Fiber.join", () -> Scheduler.shared().go(() -> Fiber.suspend()).join()),
+        wait(
+            "Fiber.join",
+            () -> Scheduler.shared().go(() -> Fiber.sleep(Duration.ofSeconds(5))).join()),
         wait(
             "Fiber.join with a limit",
-            () -> Scheduler.shared().go(() -> Fiber.suspend()).join(Duration.ofHours(1))),
+            () ->
+                Scheduler.shared()
+                    .go(() -> Fiber.sleep(Duration.ofSeconds(5)))
+                    .join(Duration.ofHours(1))),
         wait("withTimeout", () -> Weft.withTimeout(Duration.ofHours(1), () -> park(null))),
         wait("LockSupport.park", () -> park(null)),
         wait("LockSupport.parkNanos", () -> park(Duration.ofHours(1))),

@@ -82,6 +82,26 @@ class IdleTest {
   }
 
   @Test
+  void nobodySpinsForWhatIsBoundToAnother() throws Exception {
+    Scheduler scheduler =
+        Scheduler.builder()
+            .threads(2)
+            .useCaller(true)
+            .policy(Policy.workStealing())
+            .build()
+            .start();
+    Fiber<Void> forTheCaller = scheduler.go(FiberOptions.named("f").onThread(0), () -> {});
+    eventually("thread 1 sleeps", () -> scheduler.stats().threads().get(1).asleep());
+    List<Thread> threads = threadsOf(scheduler);
+    long cpu = cpuNanos(threads);
+    Thread.sleep(300); // this is what is measured
+    assertThat(cpuNanos(threads) - cpu).isLessThan(60_000_000);
+    assertThat(forTheCaller.status()).isEqualTo(Fiber.Status.READY);
+    scheduler.stop();
+    forTheCaller.join();
+  }
+
+  @Test
   void aThreadIsWokenOnlyIfItSleeps() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       AtomicBoolean runs = new AtomicBoolean();

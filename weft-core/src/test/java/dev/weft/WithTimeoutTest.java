@@ -109,7 +109,12 @@ class WithTimeoutTest {
                         }),
                     wait(place, "take", () -> new LinkedBlockingQueue<Integer>().take()),
                     wait(
-                        place, "join", () -> Scheduler.shared().go(() -> Fiber.suspend()).join())));
+                        place,
+                        "join",
+                        () ->
+                            Scheduler.shared()
+                                .go(() -> Fiber.sleep(Duration.ofSeconds(5)))
+                                .join())));
   }
 
   private static Arguments wait(Place place, String name, Callable<?> body) {

@@ -237,7 +237,7 @@ public final class SchedulerStress {
     try {
       Fiber<Integer> fiber = schedulers[where].go(options, actor::live);
       actor.fiber = fiber;
-      fiber.toFuture().whenComplete((done, e) -> live.decrementAndGet());
+      var _ = fiber.toFuture().whenComplete((done, e) -> live.decrementAndGet());
       victims.add(actor);
       return actor;
     } catch (RejectedExecutionException e) {
@@ -287,6 +287,9 @@ public final class SchedulerStress {
     private volatile @Nullable Fiber<Integer> fiber;
     private volatile boolean cancelled;
     private volatile boolean woken;
+
+    // true once schedule(fiber, thread) has been called for it, which may come at any time
+    private volatile boolean boundByOthers;
 
     // where it must be, if it is bound
     private int bound = -1;
@@ -342,7 +345,9 @@ public final class SchedulerStress {
       Fiber<?> self = Fiber.current().orElseThrow();
       check(slots == null, "runs twice");
       int index = Fiber.threadIndex();
-      check(bound < 0 || index == bound, "bound to " + bound + " but runs on " + index);
+      check(
+          bound < 0 || index == bound || boundByOthers,
+          "bound to " + bound + " but runs on " + index);
       int where = List.of(schedulers).indexOf(self.scheduler());
       AtomicReferenceArray<Actor> here = SchedulerStress.this.slots.get(where);
       Actor other = here.compareAndExchange(index, null, this);
@@ -411,7 +416,12 @@ public final class SchedulerStress {
       Scheduler where = target.scheduler();
       woken = true;
       try {
-        where.schedule(target);
+        if (operations.get() % 8 == 0) {
+          boundByOthers = true;
+          where.schedule(target, where.threads() - 1);
+        } else {
+          where.schedule(target);
+        }
       } catch (IllegalArgumentException e) {
         // it saw that it was woken and has moved on, before it was scheduled
       }
