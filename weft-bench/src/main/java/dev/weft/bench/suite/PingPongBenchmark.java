@@ -34,8 +34,7 @@ public class PingPongBenchmark {
   static Comparison acrossThreads() {
     return Comparison.named(
             "ping-pong-across",
-            "What it costs two fibers of a scheduler with two threads to wake each other, per round"
-                + " trip: free to end up side by side, as the JDK's are, or bound apart.")
+            "What it costs two fibers to wake each other, given two threads, per round trip.")
         .contestant("Weft", new JmhMethod(PingPongBenchmark.class, "weftFree"))
         .contestant(
             "virtual threads",

@@ -1,7 +1,6 @@
 package dev.weft.internal.jdk;
 
 import java.util.concurrent.locks.LockSupport;
-import jdk.internal.vm.Continuation;
 
 /** Keeps a virtual thread on its carrier: what blocks then blocks the carrier. */
 public final class Pinning {
@@ -15,13 +14,13 @@ public final class Pinning {
     Thread me = Thread.currentThread();
     boolean virtual = me.isVirtual();
     if (virtual) {
-      Continuation.pin();
+      RawContinuation.pin();
     }
     try {
       LockSupport.parkNanos(20_000);
     } finally {
       if (virtual) {
-        Continuation.unpin();
+        RawContinuation.unpin();
       }
       LockSupport.unpark(me);
     }
