@@ -26,7 +26,7 @@ final class Timeout extends TimerNode implements AutoCloseable {
     clock = worker == null ? Clock.SYSTEM : worker.scheduler.clock;
     deadline = clock.nanoTime() + Nanos.of(limit);
     if (worker != null) {
-      worker.addTimer(this, deadline);
+      worker.add(this, deadline);
     }
   }
 
@@ -54,7 +54,7 @@ final class Timeout extends TimerNode implements AutoCloseable {
   @Override
   public void close() {
     if (worker != null && !expired) {
-      worker.removeTimer(this);
+      worker.remove(this);
     }
   }
 }
