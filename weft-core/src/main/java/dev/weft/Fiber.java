@@ -830,9 +830,6 @@ public final class Fiber<T> {
   /** Lets {@link #suspend} return, now or the next time it is called. */
   void wake() {
     permit = true;
-    if (!Thread.currentThread().isVirtual()) {
-      home.wakeUp(); // now, not when it has work: it takes longer to wake than we to bring it
-    }
     LockSupport.unpark(thread);
   }
 
