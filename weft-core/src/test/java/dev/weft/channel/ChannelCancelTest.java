@@ -4,7 +4,6 @@ import static dev.weft.Eventually.eventually;
 import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
@@ -255,7 +254,6 @@ class ChannelCancelTest {
   @ParameterizedTest
   @EnumSource
   void aTimeLimitAroundItEndsIt(Operation operation) throws Exception {
-    assumeTrue(operation.isChecked());
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {

@@ -15,15 +15,23 @@ import org.junit.jupiter.api.Timeout;
 @Feature("K7")
 @Timeout(60)
 class ChannelMemoryTest {
+  private static final long LIMIT = 100_000;
   private static final Duration INSTANT = Duration.ofNanos(1);
 
-  /** Runs it once to warm up, then again; returns by how many bytes the heap has grown then. */
+  /**
+   * Runs it once to warm up, then again; returns by how many bytes the heap has grown then: the
+   * least of three times, for what leaks does so each time, unlike what else goes on in this JVM.
+   */
   private static long growth(Body body) throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       scheduler.go(() -> body.run(100)).join();
-      long before = used();
-      scheduler.go(() -> body.run(0)).join();
-      return used() - before;
+      long least = Long.MAX_VALUE;
+      for (int i = 0; i < 3 && least >= LIMIT; i++) {
+        long before = used();
+        scheduler.go(() -> body.run(0)).join();
+        least = Math.min(least, used() - before);
+      }
+      return least;
     }
   }
 
@@ -74,7 +82,7 @@ class ChannelMemoryTest {
               }
               sender.join();
             });
-    assertThat(grown).isLessThan(100_000);
+    assertThat(grown).isLessThan(LIMIT);
     assertThat(a.senders.isEmpty() && a.receivers.isEmpty() && b.receivers.isEmpty()).isTrue();
   }
 
@@ -92,7 +100,7 @@ class ChannelMemoryTest {
                 fiber.join();
               }
             });
-    assertThat(grown).isLessThan(100_000);
+    assertThat(grown).isLessThan(LIMIT);
     assertThat(channel.receivers.isEmpty()).isTrue();
   }
 
@@ -118,6 +126,6 @@ class ChannelMemoryTest {
                 channel.receive();
               }
             });
-    assertThat(grown).as("its buffer is let go").isLessThan(100_000);
+    assertThat(grown).as("its buffer is let go").isLessThan(LIMIT);
   }
 }
