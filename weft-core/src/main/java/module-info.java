@@ -10,5 +10,7 @@ module dev.weft {
   requires jdk.jfr;
 
   exports dev.weft;
+  exports dev.weft.io;
+  exports dev.weft.net;
   exports dev.weft.time;
 }
