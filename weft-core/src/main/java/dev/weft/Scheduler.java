@@ -587,7 +587,11 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   void reportBroken(Worker worker, Throwable e) {
-    Log.error("thread " + worker.index + " of " + this + " goes on after a failure", e);
+    try {
+      Log.error("thread " + worker.index + " of " + this + " goes on after a failure", e);
+    } catch (Throwable unsaid) {
+      // no memory, or no descriptor to load the log with: the thread goes on all the same
+    }
   }
 
   void wakeIdle() {

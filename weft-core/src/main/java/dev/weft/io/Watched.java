@@ -184,22 +184,20 @@ abstract class Watched extends Pollable {
 
     private IOException failure(int errno) {
       String what = "cannot watch " + IoManager.describe(key) + ": ";
-      switch (errno) {
+      return switch (errno) {
         case LinuxCalls.EBADF -> {
-          if (key instanceof SelectableChannel) {
-            return new ClosedChannelException();
+          if (key instanceof Integer) {
+            throw new IllegalArgumentException(what + "it is not open");
           }
-          throw new IllegalArgumentException(what + "it is not open");
+          yield new ClosedChannelException();
         }
         case LinuxCalls.EPERM ->
             throw new IllegalArgumentException(
                 what + "it is a file or the like, which is always ready");
         case LinuxCalls.EEXIST ->
             throw new IllegalStateException(what + "its descriptor has events already");
-        default -> {
-          return new IOException(what + LinuxCalls.describe(errno));
-        }
-      }
+        default -> new IOException(what + LinuxCalls.describe(errno));
+      };
     }
 
     @Override

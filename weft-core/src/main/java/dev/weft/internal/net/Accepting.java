@@ -15,6 +15,13 @@ import org.jspecify.annotations.Nullable;
 public final class Accepting {
   private static final Logger LOGGER = System.getLogger("dev.weft");
 
+  static {
+    // loaded now: when descriptors are out a class file may not be opened
+    NetErrors.load();
+    Connecting.load();
+    LOGGER.isLoggable(Level.WARNING);
+  }
+
   private final NetSocket socket;
 
   // true from a report until a connection was accepted
@@ -40,8 +47,7 @@ public final class Accepting {
       } catch (NetErrors.Exhausted e) {
         if (!exhausted) {
           exhausted = true;
-          LOGGER.log(
-              Level.WARNING,
+          report(
               e.getMessage() + "; it goes on when some are free, or raise the limit (ulimit -n)");
         }
         if (limit != null && System.nanoTime() - start > limit.toNanos()) {
@@ -50,6 +56,15 @@ public final class Accepting {
         Connecting.pause(socket, pause, "accept at");
         pause = Connecting.longer(pause);
       }
+    }
+  }
+
+  /** A log that has not been used yet may need descriptors itself, to read its time zones. */
+  private static void report(String message) {
+    try {
+      LOGGER.log(Level.WARNING, message);
+    } catch (Throwable e) {
+      System.err.println("WARNING: " + message);
     }
   }
 

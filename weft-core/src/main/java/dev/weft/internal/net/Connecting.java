@@ -18,6 +18,11 @@ public final class Connecting {
 
   private Connecting() {}
 
+  /** Loads it. */
+  static void load() {
+    // the call does
+  }
+
   /** Returns a connected socket. */
   public static NetSocket to(SocketAddress address, @Nullable Duration limit) throws IOException {
     NetSocket socket = NetSocket.openStream(address);

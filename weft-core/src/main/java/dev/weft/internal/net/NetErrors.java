@@ -45,6 +45,11 @@ final class NetErrors {
     return explained;
   }
 
+  /** Loads what is needed when there is no descriptor for loading it. */
+  static void load() {
+    Exhausted unused = new Exhausted("");
+  }
+
   /** Returns whether the process or the machine is out of descriptors or memory for them. */
   static boolean isExhaustion(int errno) {
     return errno == LinuxCalls.EMFILE
