@@ -110,7 +110,6 @@ public final class Echo {
   }
 
   private static void say(String protocol, SocketAddress address) {
-    System.out.println(
-        "echo: " + protocol + " port " + ((InetSocketAddress) address).getPort());
+    System.out.println("echo: " + protocol + " port " + ((InetSocketAddress) address).getPort());
   }
 }

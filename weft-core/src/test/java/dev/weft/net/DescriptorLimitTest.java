@@ -65,8 +65,7 @@ class DescriptorLimitTest {
       }
       long cpu = cpu(scheduler, threads);
       Thread.sleep(500); // this is what is measured
-      System.out.println(
-          cpu(scheduler, threads) - cpu < 100_000_000 ? "no spin" : "it spins");
+      System.out.println(cpu(scheduler, threads) - cpu < 100_000_000 ? "no spin" : "it spins");
       for (AutoCloseable one : taken) {
         one.close();
       }

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What goes wrong with sockets hurts nobody else, and is said in the terms of Java. */
-@SuppressWarnings("UnnecessaryAsync")
+@SuppressWarnings({"UnnecessaryAsync", "AddressSelection"}) // addresses are literal here
 class NetFaultsTest {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -156,8 +156,7 @@ class NetFaultsTest {
           scheduler.go(
               () -> {
                 while (true) {
-                  inLine.add(
-                      TcpStream.connect(listener.localAddress(), Duration.ofMillis(100)));
+                  inLine.add(TcpStream.connect(listener.localAddress(), Duration.ofMillis(100)));
                 }
               });
       assertThatExceptionOfType(CompletionException.class)

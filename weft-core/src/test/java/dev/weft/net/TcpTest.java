@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Streams and listeners, on whichever poller the run is for. */
-@SuppressWarnings("UnnecessaryAsync")
+@SuppressWarnings({"UnnecessaryAsync", "AddressSelection"}) // addresses are literal here
 class TcpTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /** Datagrams. */
 @Feature("N1")
-@SuppressWarnings("UnnecessaryAsync")
+@SuppressWarnings({"UnnecessaryAsync", "AddressSelection"}) // addresses are literal here
 class UdpTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
 

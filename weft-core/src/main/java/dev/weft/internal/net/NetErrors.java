@@ -47,7 +47,7 @@ final class NetErrors {
 
   /** Loads what is needed when there is no descriptor for loading it. */
   static void load() {
-    Exhausted unused = new Exhausted("");
+    Exhausted _ = new Exhausted("");
   }
 
   /** Returns whether the process or the machine is out of descriptors or memory for them. */
