@@ -1,6 +1,8 @@
 package dev.weft;
 
+import dev.weft.internal.IoWaits;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Tells whether all fibers of a scheduler wait for something that cannot come, and for what. */
@@ -41,6 +43,9 @@ final class DeadlockReport {
   private static boolean waitsForEver(@Nullable Thread thread) {
     Thread.State state = thread == null ? Thread.State.NEW : thread.getState();
     if (state != Thread.State.WAITING && state != Thread.State.BLOCKED) {
+      return false;
+    }
+    if (LockSupport.getBlocker(thread) instanceof IoWaits.Event) {
       return false;
     }
     for (StackTraceElement frame : FiberDump.framesOf(thread)) {

@@ -3,6 +3,7 @@ package dev.weft;
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.VirtualThreads;
+import java.io.InterruptedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -725,7 +726,9 @@ public final class Fiber<T> {
     if (!OUTCOME.compareAndSet(this, null, result)) {
       Throwable thrown = result instanceof Failure failure ? failure.cause : null;
       boolean expected =
-          thrown instanceof InterruptedException || thrown instanceof CancellationException;
+          thrown instanceof InterruptedException
+              || thrown instanceof CancellationException
+              || (thrown != null && thrown.getClass() == InterruptedIOException.class);
       OUTCOME.compareAndSet(this, CANCELLING, Cancelled.of(expected ? null : thrown));
     }
     if (!wakeWaiters() && !observed) {

@@ -1,13 +1,16 @@
 package dev.weft;
 
 import dev.weft.internal.Clock;
+import dev.weft.internal.IoManagerAccess;
+import dev.weft.internal.IoWaits;
 import dev.weft.internal.Nanos;
 import dev.weft.internal.TimersAccess;
 import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.HeldMonitors;
 import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.VirtualThreads;
-import dev.weft.internal.poller.ParkingPoller;
+import dev.weft.internal.poller.Poller;
+import dev.weft.io.IoManager;
 import dev.weft.time.Timers;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -35,9 +38,9 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="dev.weft.FiberSnippetsTest" region="scheduler"}
  *
  * <p>{@link #go} only submits. {@link #stop} drains: it returns when every fiber has ended and
- * every one-shot timer has fired; recurring timers end with the last fiber. With {@code
- * useCaller(true)} the thread that calls {@link #start} is thread 0 of the scheduler and works for
- * it inside {@code stop()}; with one thread that is all there is.
+ * every one-shot timer and I/O event has fired; recurring timers end with the last fiber. With
+ * {@code useCaller(true)} the thread that calls {@link #start} is thread 0 of the scheduler and
+ * works for it inside {@code stop()}; with one thread that is all there is.
  */
 public final class Scheduler implements Executor, AutoCloseable {
   /*
@@ -68,6 +71,7 @@ public final class Scheduler implements Executor, AutoCloseable {
       throw new ExceptionInInitializerError(e);
     }
     JdkPollers.begin();
+    IoWaits.set(new IoOfWorkers.Waits());
   }
 
   final Clock clock = Clock.SYSTEM;
@@ -80,6 +84,8 @@ public final class Scheduler implements Executor, AutoCloseable {
   private final boolean steals;
   final TimersOfWorkers timerHost;
   private final Timers timers;
+  private final IoOfWorkers pendingIo;
+  private final IoManager io;
   private final @Nullable KeepAlive keepAlive;
   final VirtualThreads.Container container;
   private final CountDownLatch stopped = new CountDownLatch(1);
@@ -94,7 +100,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   // what stop() fails with
   private volatile @Nullable String deadlock;
 
-  // true once stop() does not wait for timers any more
+  // true once stop() does not wait for timers and I/O events any more
   private volatile boolean timersAbandoned;
 
   // true while the watchdog has marked a worker stuck
@@ -107,12 +113,14 @@ public final class Scheduler implements Executor, AutoCloseable {
     this.steals = config.policy.steals();
     this.workers = new Worker[config.threads];
     for (int i = 0; i < workers.length; i++) {
-      workers[i] = new Worker(this, i, config.policy, new ParkingPoller());
+      workers[i] = new Worker(this, i, config.policy, Poller.create());
     }
     this.live = new LiveCount(workers);
     this.unobserved = new UnobservedFailures(config.onUncaught);
     this.timerHost = new TimersOfWorkers(this);
     this.timers = TimersAccess.newTimers(timerHost);
+    this.pendingIo = new IoOfWorkers(this);
+    this.io = IoManagerAccess.newIoManager(pendingIo);
     this.keepAlive = config.keepsProcessAlive ? new KeepAlive(live) : null;
     this.container =
         new VirtualThreads.Container(
@@ -181,7 +189,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   /**
-   * Waits until no fiber and no one-shot timer is left, and ends the threads. With {@code
+   * Waits until no fiber, one-shot timer or I/O event is left, and ends the threads. With {@code
    * useCaller} the caller works until then.
    *
    * @throws IllegalStateException if called by one of its own fibers, or with {@code useCaller} by
@@ -284,10 +292,11 @@ public final class Scheduler implements Executor, AutoCloseable {
     timersAbandoned = true;
     wakeAll();
     int left = timerHost.oneShots();
-    if (!rest.isEmpty() || left > 0) {
+    int events = pendingIo.pending();
+    if (!rest.isEmpty() || left > 0 || events > 0) {
       Log.warn(
-          "%s cancelled what was left of it, for %s: fibers [%s] and %d timers"
-              .formatted(this, why, names(rest), left));
+          "%s cancelled what was left of it, for %s: fibers [%s], %d timers and %d I/O events"
+              .formatted(this, why, names(rest), left, events));
       return true;
     }
     return false;
@@ -337,16 +346,17 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   private boolean isDrained() {
-    return live.isZeroWhile(this::awaitsNoTimer);
+    return live.isZeroWhile(this::awaitsNothing);
   }
 
-  private boolean awaitsNoTimer() {
-    return timersAbandoned || timerHost.oneShots() == 0;
+  /** Returns whether no one-shot timer and no I/O event is left to wait for. */
+  private boolean awaitsNothing() {
+    return timersAbandoned || (timerHost.oneShots() == 0 && pendingIo.pending() == 0);
   }
 
   /** Returns whether it stops, and no more than so many fibers and no one-shot timer are left. */
   boolean isDrainedBut(int fibers) {
-    return state == STOPPING && live.get() <= fibers && awaitsNoTimer();
+    return state == STOPPING && live.get() <= fibers && awaitsNothing();
   }
 
   /** Called when what stop() waits for may be gone: a worker that sleeps has to look again. */
@@ -577,7 +587,11 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   void reportBroken(Worker worker, Throwable e) {
-    Log.error("thread " + worker.index + " of " + this + " goes on after a failure", e);
+    try {
+      Log.error("thread " + worker.index + " of " + this + " goes on after a failure", e);
+    } catch (Throwable unsaid) {
+      // no memory, or no descriptor to load the log with: the thread goes on all the same
+    }
   }
 
   void wakeIdle() {
@@ -621,6 +635,11 @@ public final class Scheduler implements Executor, AutoCloseable {
     return timers;
   }
 
+  /** Returns the I/O events of this scheduler. */
+  public IoManager io() {
+    return io;
+  }
+
   /** Returns how many fibers are in which state, and what the threads have done so far. */
   public SchedulerStats stats() {
     return SchedulerStats.of(this);
@@ -646,8 +665,11 @@ public final class Scheduler implements Executor, AutoCloseable {
     return "scheduler " + config.name;
   }
 
-  /** Returns whether a fiber is ready, or a timer will make one so. */
+  /** Returns whether a fiber is ready, or a timer or an I/O event will make one so. */
   boolean somethingWillCome() {
+    if (pendingIo.pending() > 0) {
+      return true;
+    }
     for (Worker worker : workers) {
       if (!worker.hasNothingToCome()) {
         return true;

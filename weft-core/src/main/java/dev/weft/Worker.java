@@ -82,7 +82,7 @@ final class Worker implements TimerPlace {
 
   final Scheduler scheduler;
   final int index;
-  private final Poller poller;
+  final Poller poller;
   private final boolean steals;
   private final boolean timed;
   private final MpscUnboundedVarHandleArrayQueue<Fiber<?>> inbox =
@@ -124,6 +124,9 @@ final class Worker implements TimerPlace {
 
   // when it last stood in for stuck workers; this worker's thread only
   private long lastStandIn;
+
+  // how many slices it had begun when its poller was last looked at; a stale value does no harm
+  private long polledAt;
 
   // how often it slept; this worker's thread only
   private long sleeps;
@@ -181,14 +184,18 @@ final class Worker implements TimerPlace {
       }
     } finally {
       thread = null;
+      poller.close();
       if (interrupted) {
         Thread.currentThread().interrupt(); // meant for the caller, not for a fiber
       }
     }
   }
 
-  /** Takes the inbox and fires the timers of a worker, be it this one or a stuck one. */
+  /** Takes the inbox and fires the timers of a worker, be it this one or a stuck one; polls. */
   private void doDuties(Worker worker) {
+    if (worker.poller.isMade() && worker.pollIsDue(this)) {
+      worker.poller.poll();
+    }
     long time = scheduler.clock.nanoTime();
     now = time;
     worker.lock();
@@ -204,6 +211,15 @@ final class Worker implements TimerPlace {
       }
       due.clear();
     }
+  }
+
+  /** With few slices behind it a worker is about to sleep, and polls there. */
+  private boolean pollIsDue(Worker asker) {
+    if (asker == this && slices - polledAt < BATCH) {
+      return false;
+    }
+    polledAt = slices;
+    return true;
   }
 
   private void fire(TimerNode timer) {
@@ -374,6 +390,7 @@ final class Worker implements TimerPlace {
         }
         if (nanos > 0 && asleep && !scheduler.hasStopped()) {
           sleeps++;
+          polledAt = slices;
           poller.await(nanos);
           interrupted |= Thread.interrupted(); // or the next wait would not wait
         }

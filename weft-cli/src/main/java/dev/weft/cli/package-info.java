@@ -1,5 +1,6 @@
 /**
- * The JVM side of {@code ./weft run}: from the command line to the program's {@code main}.
+ * The JVM side of {@code ./weft run}, from the command line to the program's {@code main}, and of
+ * {@code ./weft echo}.
  *
  * <pre>
  *   arguments ──► RunOptions ──► Program ──────────► Launcher ──► main(args)

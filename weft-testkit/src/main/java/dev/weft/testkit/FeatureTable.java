@@ -50,9 +50,11 @@ public final class FeatureTable {
     List<TestResult> results = new ArrayList<>();
     try (DirectoryStream<Path> modules = Files.newDirectoryStream(root)) {
       for (Path module : modules) {
-        Path journal = module.resolve("target/features.tsv");
-        if (Files.exists(journal)) {
-          results.addAll(ended(Files.readAllLines(journal)));
+        for (String run : List.of("features.tsv", "features-nio.tsv")) {
+          Path journal = module.resolve("target").resolve(run);
+          if (Files.exists(journal)) {
+            results.addAll(ended(Files.readAllLines(journal)));
+          }
         }
       }
     }

@@ -12,7 +12,9 @@ public final class RequiredFlags {
   public static void check() {
     Module base = Object.class.getModule();
     Module weft = RequiredFlags.class.getModule();
-    if (!base.isExported("jdk.internal.vm", weft) || !base.isOpen("java.lang", weft)) {
+    if (!base.isExported("jdk.internal.vm", weft)
+        || !base.isExported("sun.nio.ch", weft)
+        || !base.isOpen("java.lang", weft)) {
       throw new IllegalStateException(message(weft));
     }
   }
@@ -21,6 +23,7 @@ public final class RequiredFlags {
     String flags =
         """
           --add-exports=java.base/jdk.internal.vm=%1$s
+          --add-exports=java.base/sun.nio.ch=%1$s
           --add-opens=java.base/java.lang=%1$s
           --enable-native-access=%1$s
         """;

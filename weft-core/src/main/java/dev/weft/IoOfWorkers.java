@@ -1,0 +1,108 @@
+package dev.weft;
+
+import dev.weft.internal.IoHost;
+import dev.weft.internal.IoWaits;
+import dev.weft.internal.poller.Poller;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** A scheduler's I/O: each worker polls for what its own fibers wait for. */
+final class IoOfWorkers implements IoHost {
+  private static final FiberOptions IO = FiberOptions.named("io");
+
+  private final Scheduler scheduler;
+  private final AtomicInteger pending = new AtomicInteger();
+
+  IoOfWorkers(Scheduler scheduler) {
+    this.scheduler = scheduler;
+  }
+
+  @Override
+  public Poller poller() {
+    Worker worker = scheduler.servingWorker();
+    return (worker != null ? worker : scheduler.placeForThread()).poller;
+  }
+
+  @Override
+  public void fire(Body callback) {
+    Body reported =
+        () -> {
+          try {
+            callback.run();
+          } catch (Throwable e) {
+            scheduler.unobserved.report(Fiber.current().orElseThrow(), e);
+          }
+        };
+    try {
+      scheduler.begin(IO, reported);
+    } catch (RejectedExecutionException e) {
+      // the scheduler has given up on what was left
+    }
+  }
+
+  @Override
+  public Runnable wakerOfCurrentFiber() {
+    Fiber<?> self = Fiber.currentOrNull();
+    if (self == null) {
+      throw new IllegalStateException(
+          "cannot add an event without a callback outside a fiber: there is none to schedule");
+    }
+    return self::wake;
+  }
+
+  @Override
+  public void pending(int change) {
+    int left = pending.addAndGet(change);
+    if (left == 0) {
+      scheduler.wakeToStop();
+    }
+    if (change > 0 && !scheduler.isOpen()) {
+      pending(-change);
+      throw new RejectedExecutionException(scheduler + " has been stopped");
+    }
+  }
+
+  @Override
+  public int pending() {
+    return pending.get();
+  }
+
+  /** How fibers and other threads wait; one for all schedulers. */
+  static final class Waits extends IoWaits {
+    @Override
+    public Poller poller() {
+      Fiber<?> self = Fiber.currentOrNull();
+      return (self != null ? self.worker : Scheduler.shared().placeForThread()).poller;
+    }
+
+    @Override
+    public boolean await(Event event, @Nullable Duration limit) throws InterruptedException {
+      Fiber<?> self = Fiber.currentOrNull();
+      Fiber.throwIfInterrupted(self);
+      if (limit == null) {
+        while (!event.hasCome()) {
+          LockSupport.park(event);
+          Fiber.throwIfInterrupted(self);
+        }
+        return true;
+      }
+      try (Timeout timeout = new Timeout(self, limit)) {
+        while (!event.hasCome()) {
+          if (!timeout.park(event)) {
+            return event.hasCome();
+          }
+          Fiber.throwIfInterrupted(self);
+        }
+        return true;
+      }
+    }
+
+    @Override
+    public void sleep(Duration time) throws InterruptedException {
+      Fiber.sleep(time);
+    }
+  }
+}

@@ -1,0 +1,567 @@
+package dev.weft.internal.net;
+
+import dev.weft.internal.IoWaits;
+import dev.weft.internal.poller.EpollPoller;
+import dev.weft.internal.poller.LinuxCalls;
+import dev.weft.internal.poller.Poller;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnsupportedAddressTypeException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A socket that is a descriptor of our own, watched by edge: registered once, and from then on no
+ * call but those that move bytes, and one that waits.
+ *
+ * <p>Invariants:
+ *
+ * <ul>
+ *   <li>The descriptor is closed once, when closed is set and no thread is between enter and exit:
+ *       its number has no chance to be another socket's when it is used.
+ *   <li>A direction that is not ready has an edge to come, once it is registered. That holds since
+ *       reading less than asked for, or EAGAIN, means that all was taken; but a short read proves
+ *       it for TCP alone, and not if the other side has ended or sent urgent data, which the edge
+ *       says (ended). Writing asks twice: the second EAGAIN comes after ready was cleared.
+ * </ul>
+ */
+final class FdSocket extends NetSocket {
+  private static final int STREAM = 1;
+  private static final int DATAGRAM = 2;
+  private static final int NON_BLOCKING = 0x800;
+  private static final int CLOSE_ON_EXEC = 0x80000;
+  private static final int SHUT_READ = 0;
+  private static final int SHUT_WRITE = 1;
+
+  /** The most bytes in one call: the garbage collector has to wait for it. */
+  private static final int MOST = 256 * 1024;
+
+  private static final int READ_INTEREST =
+      EpollPoller.EDGE | EpollPoller.IN | EpollPoller.PEER_ENDED | EpollPoller.URGENT;
+  private static final int CLOSED = 1 << 31;
+  private static final VarHandle USERS;
+
+  static {
+    try {
+      USERS = MethodHandles.lookup().findVarHandle(FdSocket.class, "users", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final int fd;
+  private final int family;
+  private final boolean shortMeansDrained;
+
+  // where the error numbers of reading and of writing go
+  private final MemorySegment readState = LinuxCalls.newState();
+  private final MemorySegment writeState = LinuxCalls.newState();
+
+  // threads that use the descriptor, and CLOSED
+  @SuppressWarnings("unused")
+  private volatile int users;
+
+  // set under this
+  private volatile @Nullable EpollPoller poller;
+  private volatile int interest;
+
+  private @Nullable SocketAddress remote;
+
+  private FdSocket(int fd, int family, int type) {
+    this.fd = fd;
+    this.family = family;
+    this.shortMeansDrained = type == STREAM && family != NativeAddress.UNIX;
+  }
+
+  static FdSocket newStream(SocketAddress address) throws IOException {
+    return open(NativeAddress.familyOf(address), STREAM, "connect to " + address);
+  }
+
+  static FdSocket newListener(SocketAddress address) throws IOException {
+    return openAt(address, STREAM, "listen at " + address);
+  }
+
+  static FdSocket newDatagram(SocketAddress address) throws IOException {
+    if (!(address instanceof InetSocketAddress)) {
+      throw new UnsupportedAddressTypeException();
+    }
+    return openAt(address, DATAGRAM, "receive at " + address);
+  }
+
+  /** The any address serves IPv6 and IPv4, as it does with the JDK's sockets. */
+  private static FdSocket openAt(SocketAddress address, int type, String doing) throws IOException {
+    if (address instanceof InetSocketAddress inet
+        && inet.getAddress() != null
+        && inet.getAddress().isAnyLocalAddress()) {
+      try {
+        FdSocket both = open(NativeAddress.INET6, type, doing);
+        both.set(FdOptions.IPV6_ONLY, 0);
+        return both;
+      } catch (SocketException e) {
+        return open(NativeAddress.INET, type, doing); // a machine without IPv6
+      }
+    }
+    return open(NativeAddress.familyOf(address), type, doing);
+  }
+
+  private static FdSocket open(int family, int type, String doing) throws IOException {
+    int fd = LinuxCalls.socket(family, type | NON_BLOCKING | CLOSE_ON_EXEC, 0);
+    if (fd < 0) {
+      throw NetErrors.of(-fd, doing);
+    }
+    return new FdSocket(fd, family, type);
+  }
+
+  // ---- reading and writing ----
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) throws IOException {
+    return read(MemorySegment.ofArray(bytes).asSlice(offset, Math.min(length, MOST)));
+  }
+
+  @Override
+  public int read(ByteBuffer buffer) throws IOException {
+    MemorySegment target = MemorySegment.ofBuffer(buffer);
+    int count = read(target.asSlice(0, Math.min(target.byteSize(), MOST)));
+    if (count > 0) {
+      buffer.position(buffer.position() + count);
+    }
+    return count;
+  }
+
+  private int read(MemorySegment target) throws IOException {
+    if (!readable.isReady()) {
+      checkOpen();
+      return UNAVAILABLE;
+    }
+    readable.set(false);
+    long count;
+    enter();
+    try {
+      do {
+        count = LinuxCalls.receive(fd, target, readState);
+      } while (count == -LinuxCalls.EINTR);
+    } finally {
+      exit();
+    }
+    if (count == -LinuxCalls.EAGAIN) {
+      return UNAVAILABLE;
+    }
+    if (count <= 0 || count == target.byteSize() || ended || !shortMeansDrained) {
+      readable.set(true);
+    }
+    if (count < 0) {
+      throw NetErrors.of((int) -count, "read from " + this);
+    }
+    return count == 0 ? -1 : (int) count;
+  }
+
+  @Override
+  public int write(byte[] bytes, int offset, int length) throws IOException {
+    return write(MemorySegment.ofArray(bytes).asSlice(offset, Math.min(length, MOST)));
+  }
+
+  @Override
+  public int write(ByteBuffer buffer) throws IOException {
+    MemorySegment source = MemorySegment.ofBuffer(buffer);
+    int count = write(source.asSlice(0, Math.min(source.byteSize(), MOST)));
+    if (count > 0) {
+      buffer.position(buffer.position() + count);
+    }
+    return count;
+  }
+
+  private int write(MemorySegment source) throws IOException {
+    if (!writable.isReady()) {
+      checkOpen();
+      return UNAVAILABLE;
+    }
+    enter();
+    try {
+      while (true) {
+        long count = LinuxCalls.send(fd, source, writeState);
+        if (count >= 0) {
+          writable.set(true);
+          return (int) count;
+        }
+        if (count == -LinuxCalls.EAGAIN) {
+          if (!writable.isReady()) {
+            return UNAVAILABLE;
+          }
+          writable.set(false);
+        } else if (count != -LinuxCalls.EINTR) {
+          throw NetErrors.of((int) -count, "write to " + this);
+        }
+      }
+    } finally {
+      exit();
+    }
+  }
+
+  @Override
+  public @Nullable SocketAddress receive(ByteBuffer buffer) throws IOException {
+    if (!readable.isReady()) {
+      checkOpen();
+      return null;
+    }
+    readable.set(false);
+    byte[] address = new byte[NativeAddress.MAX_SIZE];
+    int[] length = {address.length};
+    long count;
+    enter();
+    try {
+      do {
+        count =
+            LinuxCalls.receiveFrom(
+                fd,
+                MemorySegment.ofBuffer(buffer),
+                MemorySegment.ofArray(address),
+                MemorySegment.ofArray(length),
+                readState);
+      } while (count == -LinuxCalls.EINTR);
+    } finally {
+      exit();
+    }
+    if (count == -LinuxCalls.EAGAIN) {
+      return null;
+    }
+    readable.set(true);
+    if (count < 0) {
+      throw NetErrors.of((int) -count, "receive at " + this);
+    }
+    buffer.position(buffer.position() + (int) count);
+    return NativeAddress.decode(address, length[0]);
+  }
+
+  @Override
+  public boolean send(ByteBuffer buffer, SocketAddress target) throws IOException {
+    if (!writable.isReady()) {
+      checkOpen();
+      return false;
+    }
+    MemorySegment address = NativeAddress.encode(target, family);
+    enter();
+    try {
+      while (true) {
+        long count = LinuxCalls.sendTo(fd, MemorySegment.ofBuffer(buffer), address, writeState);
+        if (count >= 0) {
+          writable.set(true);
+          buffer.position(buffer.position() + (int) count);
+          return true;
+        }
+        if (count == -LinuxCalls.EAGAIN) {
+          if (!writable.isReady()) {
+            return false;
+          }
+          writable.set(false);
+        } else if (count != -LinuxCalls.EINTR) {
+          throw NetErrors.of((int) -count, "send to " + target);
+        }
+      }
+    } finally {
+      exit();
+    }
+  }
+
+  // ---- connections ----
+
+  @Override
+  public void bind(SocketAddress address, int backlog) throws IOException {
+    MemorySegment encoded = NativeAddress.encode(address, family);
+    enter();
+    try {
+      int result = LinuxCalls.bind(fd, encoded);
+      if (result == 0 && backlog > 0) {
+        result = LinuxCalls.listen(fd, backlog);
+      }
+      if (result < 0) {
+        throw NetErrors.of(-result, "bind to " + address);
+      }
+    } finally {
+      exit();
+    }
+  }
+
+  @Override
+  public @Nullable NetSocket accept() throws IOException {
+    if (!readable.isReady()) {
+      checkOpen();
+      return null;
+    }
+    readable.set(false);
+    byte[] address = new byte[NativeAddress.MAX_SIZE];
+    int[] length = {address.length};
+    int accepted;
+    enter();
+    try {
+      do {
+        accepted =
+            LinuxCalls.accept(
+                fd,
+                MemorySegment.ofArray(address),
+                MemorySegment.ofArray(length),
+                NON_BLOCKING | CLOSE_ON_EXEC);
+      } while (accepted == -LinuxCalls.EINTR
+          || accepted == -LinuxCalls.ECONNABORTED // gone while it stood in line
+          || accepted == -LinuxCalls.EPROTO);
+    } finally {
+      exit();
+    }
+    if (accepted == -LinuxCalls.EAGAIN) {
+      return null;
+    }
+    readable.set(true);
+    if (accepted < 0) {
+      String doing = "accept at " + this;
+      throw NetErrors.isExhaustion(-accepted)
+          ? new NetErrors.Exhausted("cannot " + doing + ": " + LinuxCalls.describe(-accepted))
+          : NetErrors.of(-accepted, doing);
+    }
+    FdSocket connection = new FdSocket(accepted, family, STREAM);
+    connection.remote = NativeAddress.decode(address, length[0]);
+    return connection;
+  }
+
+  @Override
+  public boolean connect(SocketAddress address) throws IOException {
+    MemorySegment encoded = NativeAddress.encode(address, family);
+    int result;
+    enter();
+    try {
+      writable.set(false);
+      result = LinuxCalls.connect(fd, encoded);
+    } finally {
+      exit();
+    }
+    if (result == 0) {
+      writable.set(true);
+      remote = address;
+      return true;
+    }
+    if (result == -LinuxCalls.EINPROGRESS || result == -LinuxCalls.EINTR) {
+      return false;
+    }
+    if (result == -LinuxCalls.EAGAIN) {
+      throw new NetErrors.Exhausted("cannot connect to " + address + ": too many stand in line");
+    }
+    throw NetErrors.of(-result, "connect to " + address);
+  }
+
+  @Override
+  public boolean finishConnect(SocketAddress address) throws IOException {
+    int error = get(FdOptions.ERROR);
+    if (error != 0) {
+      throw NetErrors.of(error, "connect to " + address);
+    }
+    byte[] peer = new byte[NativeAddress.MAX_SIZE];
+    int result;
+    enter();
+    try {
+      result =
+          LinuxCalls.peerName(
+              fd, MemorySegment.ofArray(peer), MemorySegment.ofArray(new int[] {peer.length}));
+    } finally {
+      exit();
+    }
+    if (result == -LinuxCalls.ENOTCONN) {
+      writable.set(false);
+      return get(FdOptions.ERROR) != 0 && finishConnect(address);
+    }
+    ended = false; // a socket that is not connected yet looks as if it had ended
+    remote = address;
+    return true;
+  }
+
+  @Override
+  public void shutdownOutput() throws IOException {
+    shutdown(SHUT_WRITE);
+  }
+
+  @Override
+  public void shutdownInput() throws IOException {
+    shutdown(SHUT_READ);
+    ended = true;
+    readable.signal();
+  }
+
+  private void shutdown(int how) throws IOException {
+    enter();
+    try {
+      int result = LinuxCalls.shutdown(fd, how);
+      if (result < 0 && result != -LinuxCalls.ENOTCONN) {
+        throw NetErrors.of(-result, "end " + this);
+      }
+    } finally {
+      exit();
+    }
+  }
+
+  // ---- options and names ----
+
+  @Override
+  public <T> void option(SocketOption<T> option, T value) throws IOException {
+    set(FdOptions.of(option), FdOptions.encode(option, value));
+  }
+
+  @Override
+  public <T> T option(SocketOption<T> option) throws IOException {
+    return FdOptions.decode(option, getAll(FdOptions.of(option)));
+  }
+
+  private void set(FdOptions.Native option, int... value) throws IOException {
+    enter();
+    try {
+      int result =
+          LinuxCalls.setOption(fd, option.level(), option.name(), MemorySegment.ofArray(value));
+      if (result < 0) {
+        throw NetErrors.of(-result, "set " + option + " of " + this);
+      }
+    } finally {
+      exit();
+    }
+  }
+
+  private int get(FdOptions.Native option) throws IOException {
+    return getAll(option)[0];
+  }
+
+  private int[] getAll(FdOptions.Native option) throws IOException {
+    int[] value = new int[option.ints()];
+    enter();
+    try {
+      int result =
+          LinuxCalls.getOption(fd, option.level(), option.name(), MemorySegment.ofArray(value));
+      if (result < 0) {
+        throw NetErrors.of(-result, "get " + option + " of " + this);
+      }
+      return value;
+    } finally {
+      exit();
+    }
+  }
+
+  @Override
+  public SocketAddress localAddress() throws IOException {
+    byte[] address = new byte[NativeAddress.MAX_SIZE];
+    int[] length = {address.length};
+    enter();
+    try {
+      int result =
+          LinuxCalls.localName(fd, MemorySegment.ofArray(address), MemorySegment.ofArray(length));
+      if (result < 0) {
+        throw NetErrors.of(-result, "tell the address of a socket");
+      }
+    } finally {
+      exit();
+    }
+    return NativeAddress.decode(address, length[0]);
+  }
+
+  @Override
+  public SocketAddress remoteAddress() throws IOException {
+    checkOpen();
+    SocketAddress known = remote;
+    if (known == null) {
+      throw new SocketException("not connected");
+    }
+    return known;
+  }
+
+  // ---- life ----
+
+  @Override
+  void arm(int direction) throws IOException {
+    int needed = READ_INTEREST | (direction == Poller.WRITE ? EpollPoller.OUT : 0);
+    EpollPoller at = poller;
+    if (at == null || at.isClosed() || (interest & needed) != needed) {
+      armSlow(needed);
+    }
+  }
+
+  private synchronized void armSlow(int needed) throws IOException {
+    enter();
+    try {
+      int wanted = interest | needed;
+      int result = -LinuxCalls.EBADF;
+      EpollPoller at = poller;
+      while (result == -LinuxCalls.EBADF) { // that of a scheduler that has just stopped
+        if (at == null || at.isClosed()) {
+          at = (EpollPoller) IoWaits.get().poller();
+          result = at.add(this, fd, wanted);
+        } else {
+          result = at.modify(this, fd, wanted);
+        }
+      }
+      if (result < 0) {
+        throw NetErrors.of(-result, "wait for " + this);
+      }
+      poller = at;
+      interest = wanted;
+    } finally {
+      exit();
+    }
+  }
+
+  @Override
+  public void close() {
+    int before = (int) USERS.getAndBitwiseOr(this, CLOSED);
+    if ((before & CLOSED) != 0) {
+      return;
+    }
+    if (before == 0) {
+      release();
+    }
+    signalAll();
+  }
+
+  private void release() {
+    synchronized (this) {
+      EpollPoller at = poller;
+      if (at != null) {
+        at.forget(this);
+      }
+    }
+    LinuxCalls.close(fd);
+  }
+
+  @Override
+  public boolean isClosed() {
+    return (users & CLOSED) != 0;
+  }
+
+  private void enter() throws ClosedChannelException {
+    int seen;
+    do {
+      seen = users;
+      if ((seen & CLOSED) != 0) {
+        throw new ClosedChannelException();
+      }
+    } while (!USERS.compareAndSet(this, seen, seen + 1));
+  }
+
+  private void exit() {
+    if ((int) USERS.getAndAdd(this, -1) == CLOSED + 1) {
+      release();
+    }
+  }
+
+  @Override
+  public String toString() {
+    SocketAddress known = remote;
+    if (known != null) {
+      return known.toString();
+    }
+    try {
+      return localAddress().toString();
+    } catch (IOException e) {
+      return "a closed socket";
+    }
+  }
+}

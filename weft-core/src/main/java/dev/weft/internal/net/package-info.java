@@ -1,0 +1,14 @@
+/**
+ * Sockets that never block, in two kinds: descriptors of our own, and the JDK's channels.
+ *
+ * <pre>
+ *   TcpStream, TcpListener, UdpSocket        what waits, and what users see
+ *             │
+ *         NetSocket                          what tries, and remembers what is ready
+ *          ╱     ╲
+ *   FdSocket     NioSocket
+ *      │             │
+ *  EpollPoller   NioPoller                   what tells it is ready again
+ * </pre>
+ */
+package dev.weft.internal.net;

@@ -1,0 +1,239 @@
+package dev.weft.internal.poller;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A poller on Linux's epoll, by foreign functions.
+ *
+ * <pre>
+ *   slots    0      1      2            epoll_data of a registration:
+ *          ┌──────┬──────┬──────┐
+ *          │ sock │ free │ sock │       ┌────────────────────┬──────────────┐
+ *          └──────┴──────┴──────┘       │ number, ascending  │ slot         │  = its token
+ *                                       └────────────────────┴──────────────┘
+ * </pre>
+ *
+ * <p>Invariant: an event reaches the object that was registered when it arose, or nobody. The
+ * kernel hands back the token; a slot that has a new owner has another number in its token. So it
+ * does not matter how late an event is, nor who has the descriptor's number by now.
+ */
+public final class EpollPoller extends Poller {
+  /** What {@code epoll_ctl} and {@code epoll_wait} call it. */
+  public static final int IN = 0x1;
+
+  public static final int URGENT = 0x2;
+  public static final int OUT = 0x4;
+  public static final int ERROR = 0x8;
+  public static final int HANG_UP = 0x10;
+  public static final int PEER_ENDED = 0x2000;
+  public static final int ONE_SHOT = 1 << 30;
+  public static final int EDGE = 1 << 31;
+
+  private static final int ADD = 1;
+  private static final int REMOVE = 2;
+  private static final int MODIFY = 3;
+  private static final int CLOSE_ON_EXEC = 0x80000;
+  private static final int NON_BLOCKING = 0x800;
+  private static final int MAX_EVENTS = 256;
+
+  /** The kernel packs struct epoll_event on x86 only. */
+  private static final boolean PACKED = System.getProperty("os.arch").equals("amd64");
+
+  private static final int EVENT_SIZE = PACKED ? 12 : 16;
+  private static final int DATA_OFFSET = PACKED ? 4 : 8;
+  private static final long WAKE_UP_TOKEN = 0;
+
+  private int epoll = -1;
+  private int eventfd = -1;
+  private MemorySegment events = MemorySegment.NULL;
+  private MemorySegment time = MemorySegment.NULL;
+  private MemorySegment state = MemorySegment.NULL;
+  private boolean nanoseconds = true;
+
+  // read by the polling thread, replaced and written under the lock of slotsLock
+  private volatile AtomicReferenceArray<@Nullable Pollable> slots = new AtomicReferenceArray<>(64);
+  private final Object slotsLock = new Object();
+  private int[] free = new int[64];
+  private int freeCount;
+  private int usedSlots = 1; // slot 0 belongs to the eventfd
+  private int lastNumber;
+
+  // ---- registering ----
+
+  /**
+   * Registers a descriptor.
+   *
+   * @param interest what to tell of, in epoll's bits
+   * @return 0, or a negated error number
+   */
+  public int add(Pollable pollable, int fd, int interest) {
+    ensureMade();
+    long token = takeSlot(pollable);
+    int result = control(ADD, fd, interest, token);
+    if (result < 0) {
+      freeSlot(pollable);
+    }
+    return result;
+  }
+
+  /** Changes what a registered descriptor is watched for; it is looked at anew. */
+  public int modify(Pollable pollable, int fd, int interest) {
+    return control(MODIFY, fd, interest, pollable.token);
+  }
+
+  /** Ends a registration; the descriptor must still be open. */
+  public void remove(Pollable pollable, int fd) {
+    control(REMOVE, fd, 0, 0);
+    freeSlot(pollable);
+  }
+
+  /** Ends the registration of a descriptor whose closing makes the kernel forget it. */
+  public void forget(Pollable pollable) {
+    freeSlot(pollable);
+  }
+
+  private int control(int operation, int fd, int interest, long token) {
+    int low = (int) token;
+    int high = (int) (token >>> 32);
+    int[] event = PACKED ? new int[] {interest, low, high} : new int[] {interest, 0, low, high};
+    if (!enter()) {
+      return -LinuxCalls.EBADF;
+    }
+    try {
+      return LinuxCalls.epollControl(epoll, operation, fd, MemorySegment.ofArray(event));
+    } finally {
+      exit();
+    }
+  }
+
+  private long takeSlot(Pollable pollable) {
+    synchronized (slotsLock) {
+      int slot = freeCount > 0 ? free[--freeCount] : usedSlots++;
+      if (slot >= slots.length()) {
+        grow();
+      }
+      long token = ((long) ++lastNumber << 32) | slot;
+      pollable.token = token;
+      slots.set(slot, pollable);
+      return token;
+    }
+  }
+
+  private void grow() {
+    AtomicReferenceArray<@Nullable Pollable> bigger =
+        new AtomicReferenceArray<>(2 * slots.length());
+    for (int i = 0; i < slots.length(); i++) {
+      bigger.set(i, slots.get(i));
+    }
+    slots = bigger;
+  }
+
+  private void freeSlot(Pollable pollable) {
+    synchronized (slotsLock) {
+      int slot = (int) pollable.token;
+      if (slot > 0 && slots.get(slot) == pollable) {
+        slots.set(slot, null);
+        pollable.token = 0;
+        if (freeCount == free.length) {
+          free = Arrays.copyOf(free, 2 * freeCount);
+        }
+        free[freeCount++] = slot;
+      }
+    }
+  }
+
+  // ---- polling ----
+
+  @Override
+  void make() {
+    epoll = check("epoll_create1", LinuxCalls.epollCreate(CLOSE_ON_EXEC));
+    eventfd = check("eventfd", LinuxCalls.eventfd(0, CLOSE_ON_EXEC | NON_BLOCKING));
+    Arena arena = Arena.ofAuto();
+    events = arena.allocate((long) MAX_EVENTS * EVENT_SIZE, 8);
+    time = arena.allocate(16, 8);
+    state = arena.allocate(4, 4);
+    // by edge: each write is told once, and nobody has to read it back
+    check("epoll_ctl", control(ADD, eventfd, IN | EDGE, WAKE_UP_TOKEN));
+  }
+
+  private static int check(String call, int result) {
+    if (result < 0) {
+      throw new UncheckedIOException(
+          new IOException("cannot poll: " + call + ": " + LinuxCalls.describe(-result)));
+    }
+    return result;
+  }
+
+  @Override
+  void select(long nanos) {
+    int found = nanos <= 0 ? look() : waitFor(nanos);
+    for (int i = 0; i < found; i++) {
+      long at = (long) i * EVENT_SIZE;
+      tell(events.get(JAVA_INT_UNALIGNED, at), events.get(JAVA_LONG_UNALIGNED, at + DATA_OFFSET));
+    }
+  }
+
+  private int look() {
+    return LinuxCalls.epollLook(epoll, events, MAX_EVENTS, state);
+  }
+
+  private int waitFor(long nanos) {
+    if (nanos == Long.MAX_VALUE) {
+      return LinuxCalls.epollWait(epoll, events, MAX_EVENTS, -1, state);
+    }
+    if (nanoseconds) {
+      time.set(JAVA_LONG, 0, nanos / 1_000_000_000);
+      time.set(JAVA_LONG, 8, nanos % 1_000_000_000);
+      int found = LinuxCalls.epollWait(epoll, events, MAX_EVENTS, time, state);
+      if (found != -LinuxCalls.ENOSYS && found != -LinuxCalls.EPERM) {
+        return found;
+      }
+      nanoseconds = false; // a kernel before 5.11, or a sandbox that does not know it
+    }
+    int millis = (int) Math.min(Integer.MAX_VALUE, (nanos + 999_999) / 1_000_000);
+    return LinuxCalls.epollWait(epoll, events, MAX_EVENTS, millis, state);
+  }
+
+  private void tell(int happened, long token) {
+    int slot = (int) token;
+    AtomicReferenceArray<@Nullable Pollable> known = slots;
+    Pollable pollable = slot < known.length() ? known.get(slot) : null;
+    if (pollable != null && pollable.token == token) {
+      boolean failed = (happened & (ERROR | HANG_UP)) != 0;
+      int directions =
+          failed
+              ? BOTH
+              : ((happened & (IN | URGENT | PEER_ENDED)) != 0 ? READ : 0)
+                  | ((happened & OUT) != 0 ? WRITE : 0);
+      pollable.onReady(directions, failed || (happened & (PEER_ENDED | URGENT)) != 0);
+    }
+  }
+
+  @Override
+  void wakeSelect() {
+    LinuxCalls.write(eventfd, MemorySegment.ofArray(new long[] {1}));
+  }
+
+  @Override
+  void release() {
+    LinuxCalls.close(epoll);
+    LinuxCalls.close(eventfd);
+    AtomicReferenceArray<@Nullable Pollable> known = slots;
+    for (int i = 1; i < known.length(); i++) {
+      Pollable pollable = known.get(i);
+      if (pollable != null) {
+        pollable.onReady(BOTH, false);
+      }
+    }
+  }
+}

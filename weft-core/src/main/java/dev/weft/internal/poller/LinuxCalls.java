@@ -1,0 +1,363 @@
+package dev.weft.internal.poller;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The system calls that Weft makes itself, all of them. Each returns what the kernel does: a result
+ * of 0 or more, else the negated error number.
+ *
+ * <p>All but the one that waits are <em>critical</em>: the thread stays in Java, which saves the
+ * two transitions, and buffers may be arrays on the heap. In return the garbage collector waits for
+ * them, so they must not block: every descriptor here is non-blocking.
+ */
+@SuppressWarnings("restricted") // native access is what it is for
+public final class LinuxCalls {
+  public static final int EINTR = 4;
+  public static final int EBADF = 9;
+  public static final int EAGAIN = 11;
+  public static final int ENOMEM = 12;
+  public static final int EACCES = 13;
+  public static final int EPERM = 1;
+  public static final int ENOENT = 2;
+  public static final int EEXIST = 17;
+  public static final int EINVAL = 22;
+  public static final int ENFILE = 23;
+  public static final int EMFILE = 24;
+  public static final int EPIPE = 32;
+  public static final int ENOSYS = 38;
+  public static final int EPROTO = 71;
+  public static final int EAFNOSUPPORT = 97;
+  public static final int EADDRINUSE = 98;
+  public static final int EADDRNOTAVAIL = 99;
+  public static final int ENETUNREACH = 101;
+  public static final int ECONNABORTED = 103;
+  public static final int ECONNRESET = 104;
+  public static final int ENOBUFS = 105;
+  public static final int EISCONN = 106;
+  public static final int ENOTCONN = 107;
+  public static final int ETIMEDOUT = 110;
+  public static final int ECONNREFUSED = 111;
+  public static final int EHOSTUNREACH = 113;
+  public static final int EALREADY = 114;
+  public static final int EINPROGRESS = 115;
+
+  private static final int MSG_NOSIGNAL = 0x4000;
+
+  private static final Linker LINKER = Linker.nativeLinker();
+  private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
+  private static final Linker.Option ON_HEAP = Linker.Option.critical(true);
+
+  private static final MethodHandle EPOLL_CREATE = call("epoll_create1", "ii");
+  private static final MethodHandle EPOLL_CTL = call("epoll_ctl", "iiiip");
+  private static final MethodHandle EPOLL_WAIT = call("epoll_wait", "iipii");
+  private static final MethodHandle EPOLL_WAIT_LONG = blocking("epoll_wait", "iipii");
+  private static final @Nullable MethodHandle EPOLL_PWAIT2 =
+      LINKER.defaultLookup().find("epoll_pwait2").isPresent()
+          ? blocking("epoll_pwait2", "iipipp")
+          : null;
+  private static final MethodHandle EVENTFD = call("eventfd", "iii");
+  private static final MethodHandle WRITE = call("write", "lipl");
+  private static final MethodHandle SOCKET = call("socket", "iiii");
+  private static final MethodHandle BIND = call("bind", "iipi");
+  private static final MethodHandle LISTEN = call("listen", "iii");
+  private static final MethodHandle CONNECT = call("connect", "iipi");
+  private static final MethodHandle ACCEPT = call("accept4", "iippi");
+  private static final MethodHandle GETSOCKNAME = call("getsockname", "iipp");
+  private static final MethodHandle GETPEERNAME = call("getpeername", "iipp");
+  private static final MethodHandle GETSOCKOPT = call("getsockopt", "iiiipp");
+  private static final MethodHandle SETSOCKOPT = call("setsockopt", "iiiipi");
+  private static final MethodHandle RECV = call("recv", "lipli");
+  private static final MethodHandle SEND = call("send", "lipli");
+  private static final MethodHandle RECVFROM = call("recvfrom", "liplipp");
+  private static final MethodHandle SENDTO = call("sendto", "liplipi");
+  private static final MethodHandle SHUTDOWN = call("shutdown", "iii");
+  private static final MethodHandle CLOSE = blocking("close", "ii");
+  private static final MethodHandle STRERROR =
+      LINKER.downcallHandle(
+          LINKER.defaultLookup().findOrThrow("strerror"), FunctionDescriptor.of(ADDRESS, JAVA_INT));
+
+  private LinuxCalls() {}
+
+  /** Returns memory for the error number of a call; one for each thread that calls at a time. */
+  public static MemorySegment newState() {
+    return MemorySegment.ofArray(new int[1]);
+  }
+
+  public static int epollCreate(int flags) {
+    MemorySegment state = newState();
+    try {
+      return result((int) EPOLL_CREATE.invokeExact(state, flags), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int epollControl(int epoll, int operation, int fd, MemorySegment event) {
+    MemorySegment state = newState();
+    try {
+      return result((int) EPOLL_CTL.invokeExact(state, epoll, operation, fd, event), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Looks for events without waiting. */
+  public static int epollLook(int epoll, MemorySegment events, int count, MemorySegment state) {
+    try {
+      return result((int) EPOLL_WAIT.invokeExact(state, epoll, events, count, 0), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Waits for events, for ever if millis is -1; all memory must be off the heap. */
+  public static int epollWait(
+      int epoll, MemorySegment events, int count, int millis, MemorySegment state) {
+    try {
+      return result((int) EPOLL_WAIT_LONG.invokeExact(state, epoll, events, count, millis), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Waits for events; Linux 5.11 and later. All memory must be off the heap. */
+  public static int epollWait(
+      int epoll, MemorySegment events, int count, MemorySegment time, MemorySegment state) {
+    if (EPOLL_PWAIT2 == null) {
+      return -ENOSYS;
+    }
+    try {
+      int found =
+          (int) EPOLL_PWAIT2.invokeExact(state, epoll, events, count, time, MemorySegment.NULL);
+      return result(found, state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int eventfd(int count, int flags) {
+    MemorySegment state = newState();
+    try {
+      return result((int) EVENTFD.invokeExact(state, count, flags), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static long write(int fd, MemorySegment bytes) {
+    MemorySegment state = newState();
+    try {
+      return result((long) WRITE.invokeExact(state, fd, bytes, bytes.byteSize()), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int socket(int domain, int type, int protocol) {
+    MemorySegment state = newState();
+    try {
+      return result((int) SOCKET.invokeExact(state, domain, type, protocol), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int bind(int fd, MemorySegment address) {
+    MemorySegment state = newState();
+    try {
+      return result((int) BIND.invokeExact(state, fd, address, (int) address.byteSize()), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int listen(int fd, int backlog) {
+    MemorySegment state = newState();
+    try {
+      return result((int) LISTEN.invokeExact(state, fd, backlog), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int connect(int fd, MemorySegment address) {
+    MemorySegment state = newState();
+    try {
+      return result((int) CONNECT.invokeExact(state, fd, address, (int) address.byteSize()), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Accepts; the length holds the size of the address before, and that of the peer's after. */
+  public static int accept(int fd, MemorySegment address, MemorySegment length, int flags) {
+    MemorySegment state = newState();
+    try {
+      return result((int) ACCEPT.invokeExact(state, fd, address, length, flags), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int localName(int fd, MemorySegment address, MemorySegment length) {
+    MemorySegment state = newState();
+    try {
+      return result((int) GETSOCKNAME.invokeExact(state, fd, address, length), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int peerName(int fd, MemorySegment address, MemorySegment length) {
+    MemorySegment state = newState();
+    try {
+      return result((int) GETPEERNAME.invokeExact(state, fd, address, length), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int getOption(int fd, int level, int name, MemorySegment value) {
+    MemorySegment state = newState();
+    MemorySegment length = MemorySegment.ofArray(new int[] {(int) value.byteSize()});
+    try {
+      return result((int) GETSOCKOPT.invokeExact(state, fd, level, name, value, length), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int setOption(int fd, int level, int name, MemorySegment value) {
+    MemorySegment state = newState();
+    int length = (int) value.byteSize();
+    try {
+      return result((int) SETSOCKOPT.invokeExact(state, fd, level, name, value, length), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static long receive(int fd, MemorySegment buffer, MemorySegment state) {
+    try {
+      return result((long) RECV.invokeExact(state, fd, buffer, buffer.byteSize(), 0), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static long send(int fd, MemorySegment bytes, MemorySegment state) {
+    try {
+      return result(
+          (long) SEND.invokeExact(state, fd, bytes, bytes.byteSize(), MSG_NOSIGNAL), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static long receiveFrom(
+      int fd,
+      MemorySegment buffer,
+      MemorySegment address,
+      MemorySegment length,
+      MemorySegment state) {
+    try {
+      return result(
+          (long) RECVFROM.invokeExact(state, fd, buffer, buffer.byteSize(), 0, address, length),
+          state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static long sendTo(
+      int fd, MemorySegment bytes, MemorySegment address, MemorySegment state) {
+    int length = (int) address.byteSize();
+    try {
+      return result(
+          (long)
+              SENDTO.invokeExact(state, fd, bytes, bytes.byteSize(), MSG_NOSIGNAL, address, length),
+          state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  public static int shutdown(int fd, int how) {
+    MemorySegment state = newState();
+    try {
+      return result((int) SHUTDOWN.invokeExact(state, fd, how), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Closes a descriptor; may wait if the socket is told to linger. */
+  public static void close(int fd) {
+    try {
+      int ignored = (int) CLOSE.invokeExact(fd);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns what the system calls an error, as in "Connection refused". */
+  public static String describe(int errno) {
+    try {
+      MemorySegment text = (MemorySegment) STRERROR.invokeExact(errno);
+      return text.reinterpret(256).getString(0);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  private static int result(int returned, MemorySegment state) {
+    return returned >= 0 ? returned : -state.get(JAVA_INT, 0);
+  }
+
+  private static long result(long returned, MemorySegment state) {
+    return returned >= 0 ? returned : -state.get(JAVA_INT, 0);
+  }
+
+  /** A call by its signature, result first: i for int, l for long, p for pointer. */
+  private static MethodHandle call(String name, String signature) {
+    return LINKER.downcallHandle(
+        LINKER.defaultLookup().findOrThrow(name), descriptor(signature), ON_HEAP, ERRNO);
+  }
+
+  private static MethodHandle blocking(String name, String signature) {
+    FunctionDescriptor descriptor = descriptor(signature);
+    var address = LINKER.defaultLookup().findOrThrow(name);
+    return name.equals("close")
+        ? LINKER.downcallHandle(address, descriptor)
+        : LINKER.downcallHandle(address, descriptor, ERRNO);
+  }
+
+  private static FunctionDescriptor descriptor(String signature) {
+    MemoryLayout[] layouts =
+        signature
+            .chars()
+            .mapToObj(c -> c == 'i' ? JAVA_INT : c == 'l' ? JAVA_LONG : ADDRESS)
+            .toArray(MemoryLayout[]::new);
+    return FunctionDescriptor.of(layouts[0], Arrays.copyOfRange(layouts, 1, layouts.length));
+  }
+
+  private static AssertionError unexpected(Throwable e) {
+    if (e instanceof Error error) {
+      throw error;
+    }
+    if (e instanceof RuntimeException unchecked) {
+      throw unchecked;
+    }
+    return new AssertionError(e);
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * I/O events: be told once when a channel or a descriptor is ready.
+ *
+ * <pre>
+ *   addEvent(channel, READ, callback) ──► Watched ──► the poller of a worker
+ *                                            │               │ ready, error, hang-up
+ *                                            ◄───────────────┘
+ *                                            │
+ *                      callback, as a fiber ─┴─ or the fiber that added it is scheduled
+ * </pre>
+ */
+package dev.weft.io;

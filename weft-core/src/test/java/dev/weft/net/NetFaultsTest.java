@@ -1,0 +1,287 @@
+package dev.weft.net;
+
+import static dev.weft.net.Nets.bytes;
+import static dev.weft.net.Nets.loopback;
+import static dev.weft.net.Nets.text;
+import static dev.weft.net.Nets.waits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.weft.Fiber;
+import dev.weft.Scheduler;
+import dev.weft.internal.poller.Poller;
+import dev.weft.testkit.Feature;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What goes wrong with sockets hurts nobody else, and is said in the terms of Java. */
+@SuppressWarnings({"UnnecessaryAsync", "AddressSelection"}) // addresses are literal here
+class NetFaultsTest {
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+  private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
+
+  @AfterEach
+  void stop() throws Exception {
+    scheduler.go(() -> {}).join(); // the thread still serves
+    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all has ended").isTrue();
+  }
+
+  private static void reset(TcpStream stream) throws IOException {
+    stream.option(StandardSocketOptions.SO_LINGER, 0);
+    stream.close();
+  }
+
+  /** Fails if the threads of the scheduler use more than a tenth of a core for a while. */
+  private void assertNoSpin() throws InterruptedException {
+    List<Thread> threads =
+        Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().startsWith(scheduler.name() + "-"))
+            .toList();
+    assertThat(threads).isNotEmpty();
+    long before = cpu(threads);
+    Thread.sleep(200); // this is what is measured
+    assertThat(cpu(threads) - before).isLessThan(20_000_000);
+  }
+
+  private static long cpu(List<Thread> threads) {
+    return threads.stream().mapToLong(t -> THREADS.getThreadCpuTime(t.threadId())).sum();
+  }
+
+  @Test
+  @Feature({"N3", "I4"})
+  void aResetEndsARead() throws Exception {
+    try (Nets.Pair pair = Nets.Pair.open()) {
+      Fiber<Integer> reader = scheduler.go(() -> pair.server().read(new byte[1]));
+      waits(reader);
+      reset(pair.client());
+      assertThatExceptionOfType(CompletionException.class)
+          .isThrownBy(reader::join)
+          .havingCause()
+          .isInstanceOf(SocketException.class)
+          .withMessageContaining("reset")
+          .withMessageContaining("read from");
+      assertNoSpin(); // though it is not closed here
+    }
+  }
+
+  @Test
+  @Feature({"N3", "I4"})
+  void aResetEndsAWrite() throws Exception {
+    try (Nets.Pair pair = Nets.Pair.open()) {
+      Fiber<Void> writer = scheduler.go(() -> pair.server().write(new byte[30_000_000]));
+      waits(writer);
+      reset(pair.client());
+      assertThatExceptionOfType(CompletionException.class)
+          .isThrownBy(writer::join)
+          .havingCause()
+          .isInstanceOf(SocketException.class)
+          .withMessageContaining("write to");
+      assertThatExceptionOfType(SocketException.class)
+          .isThrownBy(() -> pair.server().write(new byte[1]));
+    }
+  }
+
+  @Test
+  @Feature("N3")
+  void aPeerThatHasEndedDoesNotMakeTheOtherSpin() throws Exception {
+    try (Nets.Pair pair = Nets.Pair.open()) {
+      Fiber<Void> writer = scheduler.go(() -> pair.server().write(new byte[30_000_000]));
+      waits(writer);
+      pair.client().shutdownOutput(); // half-open: its end can be read, and nothing be written
+      assertNoSpin();
+      assertThat(writer.status()).isEqualTo(Fiber.Status.WAITING);
+      assertThat(pair.server().read(new byte[1])).isEqualTo(-1);
+      writer.cancel();
+    }
+  }
+
+  @Test
+  @Feature("N1")
+  void connectIsRefusedWithTheAddress() throws Exception {
+    SocketAddress free;
+    try (TcpListener listener = TcpListener.bind(loopback())) {
+      free = listener.localAddress();
+    }
+    // the NIO poller lets go of a listener when it next looks
+    Nets.eventually("nobody listens", () -> !accepts(free));
+    scheduler
+        .go(
+            () ->
+                assertThatExceptionOfType(ConnectException.class)
+                    .isThrownBy(() -> TcpStream.connect(free, Duration.ofSeconds(5)))
+                    .withMessageContaining("refused")
+                    .withMessageContaining(free.toString()))
+        .join();
+  }
+
+  private static boolean accepts(SocketAddress address) {
+    try (Socket socket = new Socket()) {
+      socket.connect(address);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Test
+  @Feature("N2")
+  void connectToAFullLineTimesOut() throws Exception {
+    try (TcpListener listener = TcpListener.builder().backlog(1).bind(loopback())) {
+      List<TcpStream> inLine = new ArrayList<>();
+      Fiber<Void> filler =
+          scheduler.go(
+              () -> {
+                while (true) {
+                  inLine.add(TcpStream.connect(listener.localAddress(), Duration.ofMillis(100)));
+                }
+              });
+      assertThatExceptionOfType(CompletionException.class)
+          .isThrownBy(filler::join)
+          .havingCause()
+          .isInstanceOf(SocketTimeoutException.class)
+          .withMessageContaining(listener.localAddress().toString())
+          .withMessageContaining("PT0.1S");
+      assertThat(inLine).hasSizeBetween(1, 5);
+      inLine.forEach(TcpStream::close);
+    }
+  }
+
+  @Test
+  @Feature("N2")
+  void aFullLineOfAUnixSocketIsWaitedFor(@TempDir Path folder) throws Exception {
+    assumeTrue(Poller.isEpoll(), "the JDK takes a full line for a connection");
+    var address = UnixDomainSocketAddress.of(folder.resolve("s"));
+    try (TcpListener listener = TcpListener.builder().backlog(1).bind(address)) {
+      List<TcpStream> inLine = new ArrayList<>();
+      Fiber<Void> filler =
+          scheduler.go(
+              () -> {
+                while (true) {
+                  inLine.add(TcpStream.connect(address, Duration.ofMillis(50)));
+                }
+              });
+      assertThatExceptionOfType(CompletionException.class)
+          .isThrownBy(filler::join)
+          .withCauseInstanceOf(SocketTimeoutException.class);
+      Fiber<TcpStream> patient = scheduler.go(() -> TcpStream.connect(address));
+      waits(patient);
+      listener.accept().close();
+      patient.join().close();
+      inLine.forEach(TcpStream::close);
+    }
+  }
+
+  @Test
+  @Feature("N1")
+  void badAddressesAreRefusedWithWhatIsWrong(@TempDir Path folder) throws Exception {
+    InetSocketAddress unknown = InetSocketAddress.createUnresolved("no.such.host.invalid", 80);
+    assertThatExceptionOfType(UnknownHostException.class)
+        .isThrownBy(() -> TcpStream.connect(unknown))
+        .withMessageContaining("no.such.host.invalid");
+    assertThatExceptionOfType(UnknownHostException.class)
+        .isThrownBy(() -> TcpListener.bind(unknown));
+    assertThatExceptionOfType(BindException.class)
+        .isThrownBy(() -> TcpListener.bind(new InetSocketAddress("192.0.2.1", 0)))
+        .withMessageContaining("192.0.2.1");
+    try (TcpListener listener = TcpListener.bind(loopback())) {
+      assertThatExceptionOfType(BindException.class)
+          .isThrownBy(() -> TcpListener.bind(listener.localAddress()))
+          .withMessageContaining(listener.localAddress().toString());
+    }
+    assertThatExceptionOfType(SocketException.class)
+        .isThrownBy(() -> TcpStream.connect(UnixDomainSocketAddress.of(folder.resolve("none"))))
+        .withMessageContaining("none");
+    assertThatExceptionOfType(SocketException.class)
+        .isThrownBy(
+            () -> TcpListener.bind(UnixDomainSocketAddress.of(folder.resolve("x".repeat(200)))));
+    assertThatIllegalArgumentException().isThrownBy(() -> loopback(70_000));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> TcpListener.builder().backlog(0))
+        .withMessageContaining("1 or more");
+  }
+
+  /** Descriptors are closed and handed out anew while others are being waited for. */
+  @Test
+  @Feature("I6")
+  @Timeout(3_600)
+  void aReusedDescriptorNeverGetsWhatWasMeantForTheOldOne() throws Exception {
+    int connects = Integer.getInteger("weft.test.connects", 3_000);
+    TcpListener listener = TcpListener.bind(loopback());
+    try (Scheduler two = Scheduler.builder().threads(2).build().start()) {
+      Fiber<Void> server =
+          two.go(
+              () -> {
+                while (true) {
+                  TcpStream stream;
+                  try {
+                    stream = listener.accept();
+                  } catch (ClosedChannelException e) {
+                    return;
+                  }
+                  two.go(() -> answer(stream));
+                }
+              });
+      SocketAddress address = listener.localAddress();
+      List<Fiber<Void>> clients = new ArrayList<>();
+      for (int c = 0; c < 4; c++) {
+        int client = c;
+        clients.add(
+            two.go(
+                () -> {
+                  for (int i = client; i < connects; i += 4) {
+                    ask(address, i);
+                  }
+                }));
+      }
+      for (Fiber<Void> client : clients) {
+        client.join();
+      }
+      listener.close();
+      server.join();
+    }
+  }
+
+  private static void ask(SocketAddress address, int number) throws IOException {
+    try (TcpStream stream = TcpStream.connect(address)) {
+      stream.option(StandardSocketOptions.SO_LINGER, 0); // or the ports run out
+      String question = "%07d".formatted(number);
+      stream.write(bytes(question));
+      if (number % 3 != 0) { // else it hangs up on the answer
+        assertThat(text(stream, 7)).isEqualTo(question);
+      }
+    }
+  }
+
+  private static void answer(TcpStream stream) {
+    try (stream) {
+      stream.write(bytes(text(stream, 7)));
+      stream.read(new byte[1]); // waits for its end
+    } catch (IOException e) {
+      // it has hung up
+    }
+  }
+}
