@@ -9,9 +9,9 @@ module dev.weft {
   requires org.jctools.core.jdk11;
   requires jdk.jfr;
 
+  exports dev.weft;
   exports dev.weft.channel;
   exports dev.weft.io;
   exports dev.weft.net;
   exports dev.weft.time;
-  exports dev.weft;
 }
