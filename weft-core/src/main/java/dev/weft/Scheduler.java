@@ -437,20 +437,24 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   <T> Fiber<T> begin(FiberOptions options, Object body) {
+    Fiber<T> fiber = create(options, body);
+    fiber.becomeReady();
+    return fiber;
+  }
+
+  /** Creates a fiber and counts it; the caller owes it a {@link Fiber#becomeReady}. */
+  <T> Fiber<T> create(FiberOptions options, Object body) {
     Objects.requireNonNull(body, "body");
     Fiber.giveWay();
     Worker here = currentWorker();
     Worker place = options.thread() >= 0 ? worker(options.thread()) : placeFor(here);
     countBegun(here);
-    Fiber<T> fiber;
     try {
-      fiber = new Fiber<>(this, place, options, body);
+      return new Fiber<>(this, place, options, body);
     } catch (Throwable e) { // no memory, or no stack
       countEnded();
       throw e;
     }
-    fiber.becomeReady();
-    return fiber;
   }
 
   /** The worker of this scheduler whose fiber calls, if any. */
