@@ -1,5 +1,6 @@
 package dev.weft;
 
+import dev.weft.internal.FiberAccess;
 import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.internal.jdk.VirtualThreads;
 import java.lang.invoke.MethodHandles;
@@ -139,6 +140,7 @@ public final class Fiber<T> {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
+    FiberAccess.open(new FiberDoor());
   }
 
   private final long id = LAST_ID.incrementAndGet();
@@ -762,7 +764,10 @@ public final class Fiber<T> {
 
   /** Yields if the policy gives slices and this one is used up; called by whatever enters Weft. */
   static void giveWay() {
-    Fiber<?> self = currentOrNull();
+    giveWay(currentOrNull());
+  }
+
+  static void giveWay(@Nullable Fiber<?> self) {
     if (self != null) {
       Scheduler scheduler = self.scheduler;
       if (scheduler.sliceNanos > 0

@@ -1,6 +1,7 @@
 package dev.weft;
 
 import dev.weft.internal.Clock;
+import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Nanos;
 import dev.weft.internal.timer.TimerNode;
 import java.time.Duration;
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A limited wait of the current thread: a fiber waits by a timer of its worker, a plain thread by a
  * timed park. Invariant: the timer is queued from the constructor until it expires or is closed.
  */
-final class Timeout extends TimerNode implements AutoCloseable {
+final class Timeout extends TimerNode implements FiberAccess.Limit {
   private final Thread thread = Thread.currentThread();
   private final Clock clock;
   private final long deadline;
@@ -30,8 +31,8 @@ final class Timeout extends TimerNode implements AutoCloseable {
     }
   }
 
-  /** Parks until woken; returns false, without parking, once the time is over. */
-  boolean park(Object blocker) {
+  @Override
+  public boolean park(Object blocker) {
     if (worker == null) {
       long nanos = deadline - clock.nanoTime();
       if (nanos > 0) {

@@ -1,0 +1,28 @@
+package dev.weft;
+
+import dev.weft.internal.FiberAccess;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The way from Weft's other packages into {@link Fiber}. */
+final class FiberDoor extends FiberAccess {
+  @Override
+  protected @Nullable Fiber<?> currentFiber() {
+    return Fiber.currentOrNull();
+  }
+
+  @Override
+  protected void giveWayIfUsedUp(@Nullable Fiber<?> self) {
+    Fiber.giveWay(self);
+  }
+
+  @Override
+  protected void check(@Nullable Fiber<?> self) throws InterruptedException {
+    Fiber.throwIfInterrupted(self);
+  }
+
+  @Override
+  protected Limit newLimit(@Nullable Fiber<?> self, Duration limit) {
+    return new Timeout(self, limit);
+  }
+}

@@ -1,0 +1,53 @@
+package dev.weft.internal.wait;
+
+import dev.weft.internal.jdk.Pinning;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A lock for a few instructions: whoever holds it neither waits nor calls code of others, so those
+ * who want it spin. Not reentrant. To be used with {@code try} and {@code finally}, so that not
+ * even a {@link StackOverflowError} leaves it taken.
+ */
+public final class SpinLock {
+  /** How many tries before a nap: the holder must have lost its core. */
+  private static final int SPINS = 2_000;
+
+  private static final VarHandle TAKEN;
+
+  static {
+    try {
+      TAKEN = MethodHandles.lookup().findVarHandle(SpinLock.class, "taken", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  @SuppressWarnings("unused")
+  private volatile int taken;
+
+  public void lock() {
+    if (!TAKEN.compareAndSet(this, 0, 1)) {
+      lockSlow();
+    }
+  }
+
+  private void lockSlow() {
+    for (int i = 1; !(taken == 0 && TAKEN.compareAndSet(this, 0, 1)); i++) {
+      if (i % SPINS == 0) {
+        Pinning.nap();
+      } else {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  public void unlock() {
+    TAKEN.setRelease(this, 0);
+  }
+
+  /** Returns whether somebody holds it: for assertions. */
+  boolean isTaken() {
+    return taken != 0;
+  }
+}

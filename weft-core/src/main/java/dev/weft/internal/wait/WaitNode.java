@@ -1,0 +1,64 @@
+package dev.weft.internal.wait;
+
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A place in a {@link WaitQueue}. A {@link Waiter} is its own first place; who waits in several
+ * queues at once has more of them.
+ */
+public class WaitNode {
+  private final Waiter waiter;
+
+  /**
+   * What is handed over: by the waiter before it waits, or to it by whoever chooses it. Written by
+   * the waiter before it is queued, then under the queue's lock, then by the waiter again.
+   */
+  public @Nullable Object item;
+
+  /** A number of the owner's, such as permits wanted; as {@link #item}. */
+  public int amount;
+
+  // where it is queued; written under that queue's lock, by the waiter's thread as it joins and by
+  // anybody as it leaves, so the waiter's thread may take null for true without the lock
+  @Nullable WaitQueue queue;
+
+  // in the queue, or in a WakeList
+  @Nullable WaitNode prev;
+  @Nullable WaitNode next;
+
+  /** Creates one more place of a waiter. */
+  public WaitNode(Waiter waiter) {
+    this.waiter = waiter;
+  }
+
+  /** Creates the first place of a waiter. */
+  WaitNode() {
+    this.waiter = (Waiter) this;
+  }
+
+  /** Returns who waits here. */
+  public final Waiter waiter() {
+    return waiter;
+  }
+
+  /** Leaves the queue if it is still in it; called by the waiter, without the lock. */
+  public final void leave() {
+    WaitQueue joined = queue;
+    if (joined != null) {
+      joined.lock.lock();
+      try {
+        if (queue != null) {
+          joined.unlink(this);
+        }
+      } finally {
+        joined.lock.unlock();
+      }
+    }
+  }
+
+  /** Wakes the waiter, which has been chosen; better called without the lock. */
+  public final void wake() {
+    LockSupport.unpark(waiter.thread);
+  }
+}

@@ -1,0 +1,153 @@
+package dev.weft.internal.wait;
+
+import dev.weft.Fiber;
+import dev.weft.internal.FiberAccess;
+import dev.weft.internal.Nanos;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One wait of the current thread, be it a fiber of whatever scheduler or a plain thread.
+ *
+ * <pre>
+ *   WAITING ──► chosen, by another, who holds the lock of the queue of the chosen place
+ *      └──────► GAVE_UP, by itself: cancelled, interrupted, out of time
+ * </pre>
+ *
+ * <p>Invariants:
+ *
+ * <ul>
+ *   <li>{@link #chosen} leaves WAITING once. So of a hand-over and a cancel that meet exactly one
+ *       takes effect, and of several places exactly one is chosen.
+ *   <li>What the chooser wrote into the place before is seen by the waiter after.
+ *   <li>A waiter that was chosen does not throw: it has got something, and an interrupt that came
+ *       with it stays for the next cancel point.
+ *   <li>A waiter that gave up is in no queue any more when its call returns.
+ *   <li>It is made for one wait and never used again, so a late wake-up can do no harm.
+ * </ul>
+ */
+public final class Waiter extends WaitNode {
+  /** What is chosen by one that gave up. */
+  private static final Object GAVE_UP = new Object();
+
+  private static final VarHandle CHOSEN;
+
+  static {
+    try {
+      CHOSEN = MethodHandles.lookup().findVarHandle(Waiter.class, "chosen", Object.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  final Thread thread = Thread.currentThread();
+  private final @Nullable Fiber<?> self;
+
+  // null while WAITING, then one of its places, or GAVE_UP
+  private volatile @Nullable Object chosen;
+
+  /** Creates one for the caller: the fiber, or null for any other thread. */
+  public Waiter(@Nullable Fiber<?> self) {
+    this.self = self;
+  }
+
+  /** Chooses one of its places, under the lock of its queue; returns false if it was too late. */
+  boolean choose(WaitNode place) {
+    return CHOSEN.compareAndSet(this, null, place);
+  }
+
+  /** Returns whether it still waits, for those who hold the lock of a queue it is in. */
+  boolean isWaiting() {
+    return chosen == null;
+  }
+
+  /** Returns the chosen place, once it has waited. */
+  public WaitNode chosen() {
+    if (chosen instanceof WaitNode place) {
+      return place;
+    }
+    throw new IllegalStateException("nobody has chosen " + this);
+  }
+
+  /**
+   * Waits until it is chosen.
+   *
+   * @param blocker what dumps show
+   * @throws InterruptedException if it is interrupted, cancelled or past its deadline before
+   */
+  public void await(Object blocker) throws InterruptedException {
+    try {
+      while (chosen == null) {
+        if (endedByInterrupt()) {
+          return;
+        }
+        LockSupport.park(blocker);
+      }
+    } finally {
+      giveUp(); // nothing to do as a rule
+    }
+  }
+
+  /** Waits until it is chosen, for so long; returns false if it was not. */
+  public boolean await(Object blocker, Duration limit) throws InterruptedException {
+    if (Nanos.of(limit) == 0) {
+      return !giveUp();
+    }
+    try (FiberAccess.Limit time = FiberAccess.limit(self, limit)) {
+      while (chosen == null) {
+        if (endedByInterrupt()) {
+          return true;
+        }
+        if (!time.park(blocker)) {
+          return !giveUp();
+        }
+      }
+      return true;
+    } finally {
+      giveUp();
+    }
+  }
+
+  /** Waits until it is chosen, whatever else happens; an interrupt is kept for later. */
+  public void awaitUninterruptibly(Object blocker) {
+    boolean interrupted = false;
+    try {
+      while (chosen == null) {
+        LockSupport.park(blocker);
+        if (chosen == null) {
+          interrupted |= Thread.interrupted();
+        }
+      }
+    } finally {
+      giveUp();
+      if (interrupted) {
+        thread.interrupt();
+      }
+    }
+  }
+
+  /** Returns true if an interrupt came but it was chosen before; throws if it was not. */
+  private boolean endedByInterrupt() throws InterruptedException {
+    try {
+      FiberAccess.throwIfInterrupted(self);
+      return false;
+    } catch (InterruptedException e) {
+      if (giveUp()) {
+        throw e;
+      }
+      thread.interrupt();
+      return true;
+    }
+  }
+
+  /** Ends the wait; returns false if it was chosen before. Further places are the caller's. */
+  private boolean giveUp() {
+    if (chosen == null && CHOSEN.compareAndSet(this, null, GAVE_UP)) {
+      leave();
+    }
+    return chosen == GAVE_UP;
+  }
+}

@@ -1,0 +1,176 @@
+package dev.weft.stress;
+
+import dev.weft.Fiber;
+import dev.weft.Scheduler;
+import dev.weft.internal.FiberAccess;
+import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.wait.WaitNode;
+import dev.weft.internal.wait.WaitQueue;
+import dev.weft.internal.wait.Waiter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Fibers of two schedulers and plain threads pass a few tokens round through a wait queue, while
+ * they are cancelled, interrupted and run out of time: no token is lost, none is made.
+ *
+ * <p>{@code main} takes seconds and a seed.
+ */
+public final class WaitQueueStress {
+  private static final int TOKENS = 3;
+  private static final int TAKERS = 12;
+
+  private final SpinLock lock = new SpinLock();
+  private final WaitQueue queue = new WaitQueue(lock, "take", "a token");
+  private final AtomicLong taken = new AtomicLong();
+  private final AtomicLong gaveUp = new AtomicLong();
+  private final AtomicInteger held = new AtomicInteger();
+  private volatile boolean ends;
+
+  // under lock
+  private int tokens = TOKENS;
+
+  private WaitQueueStress() {}
+
+  public static void main(String[] args) throws Exception {
+    long seconds = args.length > 0 ? Long.parseLong(args[0]) : 30;
+    long seed = args.length > 1 ? Long.parseLong(args[1]) : System.nanoTime();
+    System.out.println("seed " + seed);
+    System.out.println(run(Duration.ofSeconds(seconds), seed) + " taken");
+  }
+
+  /** Runs for so long; returns how often a token was taken. */
+  public static long run(Duration time, long seed) throws InterruptedException {
+    return new WaitQueueStress().round(time, new SplittableRandom(seed));
+  }
+
+  private long round(Duration time, SplittableRandom random) throws InterruptedException {
+    Scheduler one = Scheduler.builder().threads(1).build().start();
+    Scheduler two = Scheduler.builder().threads(2).build().start();
+    List<Fiber<Void>> fibers = new ArrayList<>();
+    List<Thread> threads = new ArrayList<>();
+    AtomicInteger failures = new AtomicInteger();
+    for (int i = 0; i < 2; i++) {
+      SplittableRandom own = random.split();
+      threads.add(
+          Thread.ofPlatform()
+              .daemon()
+              .start(
+                  () -> {
+                    while (!ends) {
+                      try {
+                        take(own);
+                      } catch (InterruptedException e) {
+                        gaveUp.incrementAndGet();
+                      } catch (RuntimeException e) {
+                        failures.incrementAndGet();
+                      }
+                    }
+                  }));
+    }
+    long end = System.nanoTime() + time.toNanos();
+    for (int i = 0; System.nanoTime() < end; i++) {
+      if (fibers.size() < TAKERS) {
+        SplittableRandom own = random.split();
+        fibers.add((i % 2 == 0 ? one : two).go(() -> takeUntilTheEnd(own)));
+      } else {
+        Fiber<Void> victim = fibers.remove(random.nextInt(fibers.size()));
+        victim.cancel();
+        threads.get(random.nextInt(threads.size())).interrupt();
+        try {
+          victim.join();
+        } catch (CancellationException | CompletionException e) {
+          failures.addAndGet(e.getCause() == null ? 0 : 1);
+        }
+      }
+    }
+    ends = true;
+    one.stop();
+    two.stop();
+    for (Thread thread : threads) {
+      thread.interrupt();
+      thread.join();
+    }
+    check(failures.get() == 0, failures + " failed");
+    check(tokens == TOKENS, tokens + " tokens are left of " + TOKENS);
+    check(queue.isEmpty(), "somebody is left in the queue");
+    check(gaveUp.get() > 0, "nobody gave up");
+    return taken.get();
+  }
+
+  private void takeUntilTheEnd(SplittableRandom random) throws InterruptedException {
+    while (!ends) {
+      take(random);
+    }
+  }
+
+  private void take(SplittableRandom random) throws InterruptedException {
+    if (!acquire(random)) {
+      gaveUp.incrementAndGet();
+      return;
+    }
+    try {
+      taken.incrementAndGet();
+      check(held.incrementAndGet() <= TOKENS, "more tokens than there are");
+      for (int i = random.nextInt(50); i > 0; i--) {
+        Thread.onSpinWait();
+      }
+      if (random.nextInt(3) == 0) {
+        Thread.yield();
+      }
+      held.decrementAndGet();
+    } finally {
+      release();
+    }
+  }
+
+  private boolean acquire(SplittableRandom random) throws InterruptedException {
+    Waiter waiter = new Waiter(FiberAccess.current());
+    lock.lock();
+    try {
+      if (tokens > 0) {
+        tokens--;
+        return true;
+      }
+      queue.add(waiter);
+    } finally {
+      lock.unlock();
+    }
+    switch (random.nextInt(3)) {
+      case 0 -> waiter.await(queue);
+      case 1 -> waiter.awaitUninterruptibly(queue);
+      default -> {
+        return waiter.await(queue, Duration.ofNanos(random.nextInt(200_000)));
+      }
+    }
+    return true;
+  }
+
+  private void release() {
+    lock.lock();
+    WaitNode next;
+    try {
+      next = queue.poll();
+      if (next == null) {
+        tokens++;
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (next != null) {
+      next.wake();
+    }
+  }
+
+  private static void check(boolean holds, String what) {
+    if (!holds) {
+      throw new IllegalStateException(what);
+    }
+  }
+}
