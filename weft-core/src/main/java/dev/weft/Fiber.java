@@ -560,7 +560,10 @@ public final class Fiber<T> {
   }
 
   static @Nullable Fiber<?> currentOrNull() {
-    Thread thread = Thread.currentThread();
+    return ofOrNull(Thread.currentThread());
+  }
+
+  static @Nullable Fiber<?> ofOrNull(Thread thread) {
     return thread.isVirtual() && VirtualThreads.executorOf(thread) instanceof Strand strand
         ? strand.of(thread)
         : null;

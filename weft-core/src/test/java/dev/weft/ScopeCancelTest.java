@@ -192,11 +192,20 @@ class ScopeCancelTest {
 
   @Test
   void whatIsDoneInTimeIsNotFailedForJoiningLate() throws Exception {
-    try (Scope scope = Scope.open(Scope.Joiner.awaitAllSuccessfulOrThrow(), SOON)) {
-      Fiber<String> fiber = scope.go(() -> "in time");
-      fiber.join();
-      Thread.sleep(SOON.multipliedBy(2)); // too short would only test less
-      scope.join();
+    try (Scheduler scheduler = Scheduler.builder().threads(2).build().start()) {
+      scheduler
+          .go(
+              () -> {
+                Duration limit = Duration.ofMillis(300);
+                try (Scope scope = Scope.open(Scope.Joiner.awaitAll(), limit)) {
+                  scope.go(() -> "in time").join();
+                  while (scheduler.timers().pending() > 0) {
+                    Fiber.sleep(Duration.ofMillis(1)); // until the deadline has passed
+                  }
+                  scope.join();
+                }
+              })
+          .join();
     }
   }
 

@@ -173,7 +173,6 @@ class ScopeTest {
                 Fiber.suspend();
                 return stubborn.get().status();
               } finally {
-                assertThat(Thread.currentThread().isInterrupted()).isFalse();
                 assertThat(stubborn.get().status()).isEqualTo(Fiber.Status.DONE);
               }
             });
