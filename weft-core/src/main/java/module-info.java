@@ -10,5 +10,6 @@ module dev.weft {
   requires jdk.jfr;
 
   exports dev.weft;
+  exports dev.weft.channel;
   exports dev.weft.time;
 }

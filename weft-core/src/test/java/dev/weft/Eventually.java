@@ -4,13 +4,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Waits for a condition, with a limit: for what nobody tells us of. */
-final class Eventually {
+public final class Eventually {
   private static final long LIMIT_NANOS = 15_000_000_000L;
 
   private Eventually() {}
 
   /** Returns as soon as the condition holds; fails if it never does. */
-  static void eventually(String what, BooleanSupplier condition) {
+  public static void eventually(String what, BooleanSupplier condition) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - start > LIMIT_NANOS) {
@@ -21,7 +21,7 @@ final class Eventually {
   }
 
   /** Returns as soon as the fiber waits: for a lock, a timer, the end of its suspension. */
-  static void waits(Fiber<?> fiber) {
+  public static void waits(Fiber<?> fiber) {
     eventually(fiber + " waits", () -> fiber.status() == Fiber.Status.WAITING);
   }
 }
