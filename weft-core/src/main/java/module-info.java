@@ -10,6 +10,7 @@ module dev.weft {
   requires jdk.jfr;
 
   exports dev.weft;
+  exports dev.weft.channel;
   exports dev.weft.sync;
   exports dev.weft.time;
 }

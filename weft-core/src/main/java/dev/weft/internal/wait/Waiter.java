@@ -69,7 +69,7 @@ public final class Waiter extends WaitNode {
     if (chosen instanceof WaitNode place) {
       return place;
     }
-    throw new IllegalStateException("nobody has chosen " + this);
+    throw new IllegalStateException("nobody has chosen it, so there is nothing to take");
   }
 
   /**

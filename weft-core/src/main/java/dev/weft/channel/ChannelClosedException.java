@@ -1,0 +1,16 @@
+package dev.weft.channel;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says that a channel has been closed, so that nothing can be sent to it, or that it has been
+ * closed and is empty, so that nothing will be received from it. Its cause is what the channel was
+ * {@linkplain Channel#closeWithError closed with}, if anything.
+ */
+public final class ChannelClosedException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  ChannelClosedException(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,46 @@
+package dev.weft.channel;
+
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+
+/** Receives from a channel until it is closed. It takes a value no sooner than it is asked. */
+final class ChannelIterator<T> implements Iterator<T> {
+  private final Channel<T> channel;
+  private @Nullable T next;
+
+  ChannelIterator(Channel<T> channel) {
+    this.channel = channel;
+  }
+
+  @Override
+  public boolean hasNext() {
+    if (next == null) {
+      try {
+        next = channel.receive();
+      } catch (ChannelClosedException e) {
+        if (e.getCause() != null) {
+          throw e;
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        CancellationException ended =
+            new CancellationException("interrupted while it received from " + channel);
+        ended.initCause(e);
+        throw ended;
+      }
+    }
+    return next != null;
+  }
+
+  @Override
+  public T next() {
+    if (!hasNext()) {
+      throw new NoSuchElementException(channel + " is closed");
+    }
+    T value = next;
+    next = null;
+    return value;
+  }
+}

@@ -1,0 +1,214 @@
+package dev.weft.channel;
+
+import dev.weft.Fiber;
+import dev.weft.internal.FiberAccess;
+import dev.weft.internal.wait.WaitQueue;
+import dev.weft.internal.wait.WakeList;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Does one of several sends and receives: the first that can be done, a random one if there are
+ * several. Nothing happens to the others.
+ *
+ * {@snippet class="dev.weft.channel.ChannelSnippetsTest" region="select"}
+ *
+ * <p>Clauses come from {@link Channel#onReceive}, {@link Channel#onSend}, {@link #timeout} and
+ * {@link #otherwise}. They can be used again, also by several fibers at once. A channel may be in
+ * several clauses. What is to be done then is called by the selecting fiber, after the choice.
+ */
+public final class Select {
+  private Select() {}
+
+  /**
+   * Waits for the first of the clauses that can be done, does it, and returns what its function
+   * returns.
+   *
+   * @throws ChannelClosedException if the chosen one is a send to a closed channel or a receive
+   *     from a closed and empty one: these can be done at once, by failing
+   * @throws IllegalArgumentException if there is no clause, or more than one {@code otherwise}
+   * @throws InterruptedException if the caller is interrupted or cancelled; nothing was done
+   */
+  @SafeVarargs
+  @SuppressWarnings("varargs") // they are only read
+  public static <R> R of(Clause<R>... clauses) throws InterruptedException {
+    Fiber<?> self = FiberAccess.enter();
+    OfChannel<R> ready = Selection.readyOf(clauses);
+    if (ready != null) {
+      Object value = ready.doNow();
+      if (value != Channel.NOTHING) {
+        return ready.finish(value);
+      }
+    }
+    return new Selection<>(clauses).select(self);
+  }
+
+  /**
+   * Returns a clause that is chosen if no other one can be done for so long; of several the
+   * shortest counts.
+   */
+  public static <R> Clause<R> timeout(Duration limit, Supplier<R> then) {
+    return new Timeout<>(
+        Objects.requireNonNull(limit, "limit"), Objects.requireNonNull(then, "then"));
+  }
+
+  /** Returns a clause that is chosen if no other one can be done at once. */
+  public static <R> Clause<R> otherwise(Supplier<R> then) {
+    return new Otherwise<>(Objects.requireNonNull(then, "then"));
+  }
+
+  /**
+   * One of the things that a select may do. It does nothing by itself, and can be used again.
+   *
+   * @param <R> what the select returns
+   */
+  public abstract static sealed class Clause<R> {
+    private Clause() {}
+  }
+
+  /** A send or a receive. The value of a send that was done is the value itself. */
+  abstract static sealed class OfChannel<R> extends Clause<R> {
+    final Channel<?> channel;
+
+    private OfChannel(Channel<?> channel) {
+      this.channel = channel;
+    }
+
+    /** Returns whether it can be done, or could a moment ago; no lock needed. */
+    abstract boolean looksReady();
+
+    /** Does it, if it can be done at once; returns the value, NOTHING or CLOSED. */
+    abstract Object doNow();
+
+    /** Likewise, for one who holds the lock of the channel and will wake whom it meets. */
+    abstract Object doLocked(WakeList woken);
+
+    /** Where it waits. */
+    abstract WaitQueue queue();
+
+    /** What it brings along when it waits; the value, NOTHING for a receive. */
+    abstract Object item();
+
+    /** Calls what is to be done then with the value; throws if that is CLOSED. */
+    abstract R finish(Object value);
+
+    @Override
+    public String toString() {
+      return queue().toString();
+    }
+  }
+
+  /** Receives. */
+  static final class Receive<T, R> extends OfChannel<R> {
+    private final Channel<T> from;
+    private final Function<T, R> then;
+
+    Receive(Channel<T> from, Function<T, R> then) {
+      super(from);
+      this.from = from;
+      this.then = then;
+    }
+
+    @Override
+    boolean looksReady() {
+      return from.looksReadyToReceive();
+    }
+
+    @Override
+    Object doNow() {
+      return from.receiveNow();
+    }
+
+    @Override
+    Object doLocked(WakeList woken) {
+      return from.receiveLocked(woken);
+    }
+
+    @Override
+    WaitQueue queue() {
+      return from.receivers;
+    }
+
+    @Override
+    Object item() {
+      return Channel.NOTHING;
+    }
+
+    @Override
+    R finish(Object value) {
+      return then.apply(from.valueOf(value));
+    }
+  }
+
+  /** Sends. */
+  static final class Send<T, R> extends OfChannel<R> {
+    private final T value;
+    private final Supplier<R> then;
+
+    Send(Channel<T> to, T value, Supplier<R> then) {
+      super(to);
+      this.value = value;
+      this.then = then;
+    }
+
+    @Override
+    boolean looksReady() {
+      return channel.looksReadyToSend();
+    }
+
+    @Override
+    Object doNow() {
+      return channel.sendNow(value);
+    }
+
+    @Override
+    Object doLocked(WakeList woken) {
+      return channel.sendLocked(value, woken);
+    }
+
+    @Override
+    WaitQueue queue() {
+      return channel.senders;
+    }
+
+    @Override
+    Object item() {
+      return value;
+    }
+
+    @Override
+    R finish(Object sent) {
+      if (sent == Channel.CLOSED) {
+        throw channel.closed("send to");
+      }
+      return then.get();
+    }
+  }
+
+  /** Gives up after a while. */
+  static final class Timeout<R> extends Clause<R> {
+    final Duration limit;
+    final Supplier<R> then;
+
+    private Timeout(Duration limit, Supplier<R> then) {
+      this.limit = limit;
+      this.then = then;
+    }
+
+    @Override
+    public String toString() {
+      return "a timeout of " + limit;
+    }
+  }
+
+  /** Gives up at once. */
+  static final class Otherwise<R> extends Clause<R> {
+    final Supplier<R> then;
+
+    private Otherwise(Supplier<R> then) {
+      this.then = then;
+    }
+  }
+}

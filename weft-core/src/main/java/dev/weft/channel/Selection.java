@@ -1,0 +1,182 @@
+package dev.weft.channel;
+
+import dev.weft.Fiber;
+import dev.weft.channel.Select.Clause;
+import dev.weft.channel.Select.OfChannel;
+import dev.weft.channel.Select.Otherwise;
+import dev.weft.channel.Select.Timeout;
+import dev.weft.internal.wait.WaitNode;
+import dev.weft.internal.wait.Waiter;
+import dev.weft.internal.wait.WakeList;
+import java.util.Objects;
+import java.util.StringJoiner;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One select that may have to wait. As in Go:
+ *
+ * <pre>
+ *   lock     all channels, in the order of their ids, so that no two selects wait for each other
+ *   look     for what can be done, and do one of that, if there is any
+ *   queue    else a place of one waiter at each channel
+ *   unlock   all
+ *   wait     until another chooses one of the places, which ends the wait at all of them
+ *   leave    the places that were not chosen
+ * </pre>
+ *
+ * <p>No place is queued before nothing was found ready under all locks: so a select never meets
+ * itself, and whoever finds one of its places finds it waiting or decided.
+ */
+final class Selection<R> {
+  /** Lots are drawn from so many: no select has anywhere near as many clauses. */
+  private static final int LOTS = 1 << 24;
+
+  private final Clause<R>[] clauses;
+
+  // the channels, each once, in the order of their ids
+  private final Channel<?>[] channels;
+  private int channelCount;
+
+  private @Nullable Timeout<R> timeout;
+  private @Nullable Otherwise<R> otherwise;
+
+  // a place for each clause that has one, while it waits; its amount is the clause's index
+  private @Nullable WaitNode @Nullable [] places;
+
+  Selection(Clause<R>[] clauses) {
+    this.clauses = clauses;
+    this.channels = new Channel<?>[clauses.length];
+    for (Clause<R> clause : clauses) {
+      switch (clause) {
+        case OfChannel<R> of -> insert(of.channel);
+        case Timeout<R> limit -> timeout = shorter(timeout, limit);
+        case Otherwise<R> other -> otherwise = only(otherwise, other);
+      }
+    }
+    if (clauses.length == 0) {
+      throw new IllegalArgumentException("select needs at least one clause");
+    }
+  }
+
+  private void insert(Channel<?> channel) {
+    int i = channelCount;
+    while (i > 0 && channels[i - 1].id > channel.id) {
+      i--;
+    }
+    if (i == 0 || channels[i - 1] != channel) {
+      System.arraycopy(channels, i, channels, i + 1, channelCount - i);
+      channels[i] = channel;
+      channelCount++;
+    }
+  }
+
+  private static <R> Timeout<R> shorter(@Nullable Timeout<R> one, Timeout<R> other) {
+    return one == null || other.limit.compareTo(one.limit) < 0 ? other : one;
+  }
+
+  private static <R> Otherwise<R> only(@Nullable Otherwise<R> one, Otherwise<R> other) {
+    if (one != null) {
+      throw new IllegalArgumentException("select takes one otherwise, not two");
+    }
+    return other;
+  }
+
+  /** Returns one of those that seem to be ready, each as likely as the others, or null. */
+  static <R> @Nullable OfChannel<R> readyOf(Clause<R>[] clauses) {
+    OfChannel<R> found = null;
+    int count = 0;
+    for (Clause<R> clause : clauses) {
+      if (clause instanceof OfChannel<R> of && of.looksReady() && drawsLot(++count)) {
+        found = of;
+      }
+    }
+    return found;
+  }
+
+  /** Draws for the latest of so many: if it wins, it takes the place of those before. */
+  private static boolean drawsLot(int count) {
+    return count == 1 || ThreadLocalRandom.current().nextInt(LOTS) % count == 0;
+  }
+
+  R select(@Nullable Fiber<?> self) throws InterruptedException {
+    WakeList woken = new WakeList();
+    OfChannel<R> done;
+    Object value = Channel.NOTHING;
+    Waiter waiter = null;
+    int locked = 0;
+    try {
+      while (locked < channelCount) {
+        channels[locked].lock.lock();
+        locked++;
+      }
+      // what looks ready may be one who has just given up: doing it drops that one
+      do {
+        done = readyOf(clauses);
+      } while (done != null && (value = done.doLocked(woken)) == Channel.NOTHING);
+      if (done == null && otherwise == null) {
+        waiter = new Waiter(self);
+        queue(waiter);
+      }
+    } finally {
+      while (locked > 0) {
+        channels[--locked].lock.unlock();
+      }
+    }
+    woken.wake();
+    if (done != null) {
+      return done.finish(value);
+    }
+    return waiter == null ? Objects.requireNonNull(otherwise).then.get() : await(waiter);
+  }
+
+  private void queue(Waiter waiter) {
+    @Nullable WaitNode[] queued = new WaitNode[clauses.length];
+    places = queued;
+    WaitNode place = waiter;
+    for (int i = 0; i < queued.length; i++) {
+      if (clauses[i] instanceof OfChannel<R> of) {
+        place = place == null ? new WaitNode(waiter) : place;
+        place.amount = i;
+        place.item = of.item();
+        of.queue().add(place);
+        queued[i] = place;
+        place = null;
+      }
+    }
+  }
+
+  private R await(Waiter waiter) throws InterruptedException {
+    Timeout<R> limit = timeout;
+    try {
+      if (limit == null) {
+        waiter.await(this);
+      } else if (!waiter.await(this, limit.limit)) {
+        leave();
+        return limit.then.get();
+      }
+    } finally {
+      leave();
+    }
+    WaitNode chosen = waiter.chosen();
+    return ((OfChannel<R>) clauses[chosen.amount]).finish(Objects.requireNonNull(chosen.item));
+  }
+
+  private void leave() {
+    for (WaitNode place : Objects.requireNonNull(places)) {
+      if (place != null) {
+        place.leave();
+      }
+    }
+  }
+
+  /** Returns what it waits for. */
+  @Override
+  public String toString() {
+    StringJoiner all = new StringJoiner(", or ");
+    for (Clause<R> clause : clauses) {
+      all.add(clause.toString());
+    }
+    return all.toString();
+  }
+}

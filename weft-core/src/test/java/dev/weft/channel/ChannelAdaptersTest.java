@@ -1,0 +1,176 @@
+package dev.weft.channel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.weft.Eventually;
+import dev.weft.testkit.Feature;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.SubmissionPublisher;
+import org.junit.jupiter.api.Test;
+
+/** Channels from and to futures and publishers. */
+@Feature("K3")
+class ChannelAdaptersTest {
+  @Test
+  void aFutureIsAChannelOfOne() throws Exception {
+    CompletableFuture<String> future = new CompletableFuture<>();
+    Channel<String> channel = Channel.from(future);
+    assertThat(channel.tryReceive()).isEmpty();
+    future.complete("done");
+    assertThat(channel.receive()).isEqualTo("done");
+    assertThatExceptionOfType(ChannelClosedException.class).isThrownBy(channel::receive);
+  }
+
+  @Test
+  void aFailedFutureIsAnErrorAndNoResultIsNoValue() {
+    IOException cause = new IOException("planned");
+    assertThatExceptionOfType(ChannelClosedException.class)
+        .isThrownBy(() -> Channel.from(CompletableFuture.failedFuture(cause)).receive())
+        .withCause(cause);
+    assertThat(Channel.from(CompletableFuture.completedFuture(null)).stream()).isEmpty();
+  }
+
+  @Test
+  void aPublisherIsReceivedFromWithBackPressure() throws Exception {
+    List<Long> asked = Collections.synchronizedList(new ArrayList<>());
+    List<Integer> published = Collections.synchronizedList(new ArrayList<>());
+    Flow.Publisher<Integer> publisher =
+        subscriber ->
+            subscriber.onSubscribe(
+                new Flow.Subscription() {
+                  private int next;
+
+                  @Override
+                  public synchronized void request(long count) {
+                    asked.add(count);
+                    for (long i = 0; i < count && next < 100; i++) {
+                      published.add(next);
+                      subscriber.onNext(next++);
+                    }
+                    if (next == 100) {
+                      next++;
+                      subscriber.onComplete();
+                    }
+                  }
+
+                  @Override
+                  public void cancel() {}
+                });
+    Channel<Integer> channel = Channel.from(publisher, 4);
+    Eventually.eventually("the buffer is full", () -> published.size() == 8);
+    assertThat(asked.getFirst()).isEqualTo(4);
+    assertThat(channel.receive()).isEqualTo(0);
+    List<Integer> rest = channel.stream().toList();
+    assertThat(rest).hasSize(99).isSorted();
+    assertThat(channel.isClosed()).isTrue();
+  }
+
+  @Test
+  void thePublishersErrorClosesAndClosingCancels() throws Exception {
+    IOException cause = new IOException("planned");
+    try (SubmissionPublisher<Integer> publisher = new SubmissionPublisher<>()) {
+      Channel<Integer> channel = Channel.from(publisher, 2);
+      publisher.submit(1);
+      assertThat(channel.receive()).isEqualTo(1);
+      publisher.closeExceptionally(cause);
+      assertThatExceptionOfType(ChannelClosedException.class)
+          .isThrownBy(channel::receive)
+          .withCause(cause);
+    }
+    try (SubmissionPublisher<Integer> publisher = new SubmissionPublisher<>()) {
+      Channel<Integer> channel = Channel.from(publisher, 2);
+      channel.close();
+      publisher.submit(1);
+      Eventually.eventually("it is unsubscribed", () -> publisher.getNumberOfSubscribers() == 0);
+    }
+  }
+
+  /** Notes what it is told, and asks for nothing by itself. */
+  private static final class Notes implements Flow.Subscriber<Integer> {
+    final List<Object> told = Collections.synchronizedList(new ArrayList<>());
+    volatile Flow.Subscription subscription;
+
+    @Override
+    public void onSubscribe(Flow.Subscription given) {
+      subscription = given;
+    }
+
+    @Override
+    public void onNext(Integer value) {
+      told.add(value);
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      told.add(error);
+    }
+
+    @Override
+    public void onComplete() {
+      told.add("complete");
+    }
+
+    void waitUntilTold(int count) {
+      Eventually.eventually("it is told " + count + " times", () -> told.size() >= count);
+    }
+  }
+
+  private static Notes subscribe(Channel<Integer> channel) {
+    Notes notes = new Notes();
+    channel.publisher().subscribe(notes);
+    Eventually.eventually("it is subscribed", () -> notes.subscription != null);
+    return notes;
+  }
+
+  @Test
+  void aChannelPublishesAsManyAsAreAskedFor() throws Exception {
+    Channel<Integer> channel = Channel.unlimited();
+    for (int i = 0; i < 6; i++) {
+      channel.send(i);
+    }
+    Notes notes = subscribe(channel);
+    notes.subscription.request(2);
+    notes.subscription.request(1);
+    notes.waitUntilTold(3);
+    assertThat(notes.told).containsExactly(0, 1, 2);
+    assertThat(channel.receive()).as("no more than asked for is taken").isEqualTo(3);
+    channel.close();
+    notes.subscription.request(Long.MAX_VALUE);
+    notes.waitUntilTold(6);
+    assertThat(notes.told).containsExactly(0, 1, 2, 4, 5, "complete");
+  }
+
+  @Test
+  void errorsAndBadRequestsAreToldAndCancelEnds() throws Exception {
+    IOException cause = new IOException("planned");
+    Channel<Integer> failing = Channel.unlimited();
+    Notes notes = subscribe(failing);
+    notes.subscription.request(1);
+    failing.closeWithError(cause);
+    notes.waitUntilTold(1);
+    assertThat(notes.told).containsExactly(cause);
+
+    Channel<Integer> channel = Channel.unlimited();
+    Notes bad = subscribe(channel);
+    bad.subscription.request(0);
+    bad.waitUntilTold(1);
+    assertThat(bad.told.getFirst())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasToString(
+            "java.lang.IllegalArgumentException: request must be for at least 1 value, not 0");
+
+    Notes gone = subscribe(channel);
+    gone.subscription.request(10);
+    gone.subscription.cancel();
+    Eventually.eventually("it has left", () -> channel.receivers.isEmpty());
+    channel.send(1);
+    assertThat(channel.receive()).isEqualTo(1);
+    assertThat(gone.told).isEmpty();
+  }
+}
