@@ -235,7 +235,7 @@ public final class Scope implements AutoCloseable {
     try {
       running.add(fiber);
       expired |= deadlinePassed;
-      enough = askJoiner(() -> joiner.onGo(fiber)) | cancelled;
+      enough = askJoiner(() -> joiner.onGo(fiber)) || cancelled;
     } finally {
       lock.unlock();
     }

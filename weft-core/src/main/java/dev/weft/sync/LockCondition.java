@@ -31,7 +31,7 @@ final class LockCondition implements Condition {
   @Override
   public long awaitNanos(long nanos) throws InterruptedException {
     long start = System.nanoTime();
-    boolean unused = variable.await(lock, Duration.ofNanos(nanos));
+    variable.await(lock, Duration.ofNanos(nanos));
     return nanos - (System.nanoTime() - start);
   }
 
