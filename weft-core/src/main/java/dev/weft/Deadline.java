@@ -50,16 +50,16 @@ final class Deadline extends TimerNode {
   static Deadline start(Duration limit) {
     Deadline deadline = new Deadline(Nanos.of(limit));
     deadline.setInnermost(deadline);
-    deadline.worker.addTimer(deadline, deadline.time);
+    deadline.worker.add(deadline, deadline.time);
     return deadline;
   }
 
   /** Moves the timers of a deadline and of those around it; called by the fiber as it moves. */
   static void move(@Nullable Deadline innermost, Worker target) {
     for (Deadline deadline = innermost; deadline != null; deadline = deadline.outer) {
-      if (deadline.worker.removeTimer(deadline)) {
+      if (deadline.worker.remove(deadline)) {
         deadline.worker = target;
-        target.addTimer(deadline, deadline.time);
+        target.add(deadline, deadline.time);
       }
     }
   }
@@ -68,7 +68,7 @@ final class Deadline extends TimerNode {
   boolean finish() {
     setInnermost(outer);
     if (STATE.compareAndSet(this, RUNNING, FINISHED)) {
-      worker.removeTimer(this);
+      worker.remove(this);
       return false;
     }
     while (state != EXPIRED) {

@@ -144,8 +144,7 @@ public final class Fiber<T> {
   }
 
   private final long id = LAST_ID.incrementAndGet();
-  private final @Nullable String name;
-  private final int priority;
+  private final FiberOptions options;
 
   // made when it is first needed, as a rule by the worker that runs the first slice
   private volatile @Nullable Thread thread;
@@ -194,14 +193,12 @@ public final class Fiber<T> {
   // whether it was bound when it was queued; under the duty lock of the worker that has it queued
   boolean countedAsBound;
 
-  // for dumps: when it last stopped running, as far as its worker knew the time
-  long waitingSince;
-
-  // when the slice began, under a policy that wants to know
-  long sliceStart;
+  // while it runs under a policy that wants to know: when its slice began; else, for dumps: when it
+  // last stopped running, as far as its worker knew the time
+  long since;
 
   // running average of its slices in nanoseconds, for ResponseRatioQueue; 0 before the first
-  long usualSlice;
+  int usualSlice;
 
   // the innermost withTimeout it is in; this fiber only
   @Nullable Deadline deadline;
@@ -213,10 +210,9 @@ public final class Fiber<T> {
   @SuppressWarnings("unused")
   private volatile int expiredDeadlines;
 
-  // its place in the list of its scheduler's fibers; under the duty lock of registeredAt
+  // the worker whose registry it is in, and its place there; under that one's duty lock
   @Nullable Worker registeredAt;
-  @Nullable Fiber<?> prevRegistered;
-  @Nullable Fiber<?> nextRegistered;
+  int registeredPlace;
 
   /** Creates a fiber that is to run the body on the worker. */
   Fiber(Scheduler scheduler, Worker worker, FiberOptions options, Object body) {
@@ -224,8 +220,7 @@ public final class Fiber<T> {
     this.home = worker;
     this.worker = worker;
     this.boundThread = options.thread();
-    this.name = options.name();
-    this.priority = options.priority();
+    this.options = options;
     this.body = body;
     this.guest = false;
     if (VirtualThreads.inheritsFrom(Thread.currentThread())) {
@@ -239,8 +234,11 @@ public final class Fiber<T> {
     this.home = host.worker;
     this.worker = host.worker;
     this.boundThread = FiberOptions.ANY_THREAD;
-    this.name = thread.getName().isEmpty() ? null : thread.getName();
-    this.priority = host.priority;
+    this.options =
+        new FiberOptions(
+            thread.getName().isEmpty() ? null : thread.getName(),
+            host.priority(),
+            FiberOptions.ANY_THREAD);
     this.guest = true;
     this.thread = thread;
     this.slice = slice;
@@ -255,12 +253,13 @@ public final class Fiber<T> {
 
   /** Returns its name: the given one, else {@code fiber-<id>}. */
   public String name() {
+    String name = options.name();
     return name != null ? name : "fiber-" + id;
   }
 
   /** Returns its priority, for {@linkplain Policy policies}; 0 is normal. */
   public int priority() {
-    return priority;
+    return options.priority();
   }
 
   /** Returns where it is in its life. */
@@ -297,7 +296,7 @@ public final class Fiber<T> {
   private Thread endedThread() {
     Thread made =
         VirtualThreads.create(
-            slice -> Thread.ofPlatform().daemon().start(slice), name, false, () -> {});
+            slice -> Thread.ofPlatform().daemon().start(slice), options.name(), false, () -> {});
     made.start();
     boolean interrupted = false;
     while (made.isAlive()) {
@@ -320,7 +319,7 @@ public final class Fiber<T> {
 
   private Thread makeThread(boolean inherits) {
     Strand strand = new Strand(this);
-    Thread made = VirtualThreads.create(strand, name, inherits, strand);
+    Thread made = VirtualThreads.create(strand, options.name(), inherits, strand);
     return THREAD.compareAndSet(this, null, made) ? made : Objects.requireNonNull(thread);
   }
 
@@ -393,6 +392,7 @@ public final class Fiber<T> {
 
   @Override
   public String toString() {
+    String name = options.name();
     return name != null ? "fiber " + id + " (" + name + ")" : "fiber " + id;
   }
 
@@ -575,18 +575,30 @@ public final class Fiber<T> {
       int seen = turn;
       if (seen == IDLE) {
         if (TURN.compareAndSet(this, IDLE, QUEUED)) {
-          enqueue();
+          enqueue(currentWorker());
           return;
         }
-      } else if (seen != RUNNING || TURN.compareAndSet(this, RUNNING, AGAIN)) {
+      } else if (seen != RUNNING) {
+        return;
+      } else if (worker.isServedBy(Thread.currentThread())) {
+        TURN.setRelease(this, AGAIN); // a yield: nobody but this thread can make it IDLE
+        return;
+      } else if (TURN.compareAndSet(this, RUNNING, AGAIN)) {
         return;
       }
     }
   }
 
-  /** Queues this fiber where it belongs. */
-  private void enqueue() {
-    Worker here = currentWorker();
+  /** Hands this new fiber to a worker; {@code here} is the caller's, if known. */
+  void begin(@Nullable Worker here) {
+    TURN.set(this, QUEUED);
+    enqueue(here != null ? here : currentWorker());
+  }
+
+  /**
+   * Queues this fiber where it belongs; {@code here} is the worker whose thread this is, if any.
+   */
+  private void enqueue(@Nullable Worker here) {
     Worker target = scheduler.workerFor(this, here);
     if (target == here) {
       target.addReady(this);
@@ -611,18 +623,26 @@ public final class Fiber<T> {
     TURN.setRelease(this, RUNNING);
   }
 
-  /** Told by that worker after the slice; returns whether it was the last. */
+  /**
+   * Told by that worker after a slice that was not the last; returns whether the next one has been
+   * handed out already, so that the worker has to queue it.
+   */
   boolean leaveSlice(long now) {
-    if (isOver()) {
-      turn = OVER;
-      return true;
+    since = now;
+    if (turn == RUNNING && TURN.compareAndSet(this, RUNNING, IDLE)) {
+      return false;
     }
-    waitingSince = now;
-    if (!TURN.compareAndSet(this, RUNNING, IDLE)) {
-      TURN.setRelease(this, QUEUED);
-      enqueue();
+    TURN.setRelease(this, QUEUED);
+    return true;
+  }
+
+  /** Asked by that worker after each slice: was it the last? */
+  boolean leaveLastSlice() {
+    if (!isOver()) {
+      return false;
     }
-    return false;
+    turn = OVER;
+    return true;
   }
 
   void runSlice() {
@@ -772,11 +792,15 @@ public final class Fiber<T> {
 
   static void giveWay(@Nullable Fiber<?> self) {
     if (self != null) {
-      Scheduler scheduler = self.scheduler;
-      if (scheduler.sliceNanos > 0
-          && scheduler.clock.nanoTime() - self.sliceStart > scheduler.sliceNanos) {
-        Thread.yield();
-      }
+      self.giveWayIfSliceOver();
+    }
+  }
+
+  /** Yields if the slice of this fiber, the current one, is used up. */
+  void giveWayIfSliceOver() {
+    Scheduler at = scheduler;
+    if (at.sliceNanos > 0 && at.clock.nanoTime() - since > at.sliceNanos) {
+      Thread.yield();
     }
   }
 

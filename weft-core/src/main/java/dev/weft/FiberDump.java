@@ -43,7 +43,7 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
       Thread thread = fiber.threadOrNull();
       Fiber.Status status = fiber.status();
       boolean waits = status == Fiber.Status.WAITING;
-      long nanos = waits ? scheduler.clock.nanoTime() - fiber.waitingSince : 0;
+      long nanos = waits ? scheduler.clock.nanoTime() - fiber.since : 0;
       List<StackTraceElement> stack = framesOf(thread);
       return new Entry(
           fiber.id(),

@@ -1,6 +1,7 @@
 package dev.weft;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 
 /**
  * How many fibers of a scheduler have not ended. Each worker counts for itself, without a shared
@@ -31,6 +32,12 @@ final class LiveCount {
 
   boolean isZero() {
     return get() == 0;
+  }
+
+  /** Returns whether the condition held at a moment when no fiber was live, nor had just been. */
+  boolean isZeroWhile(BooleanSupplier condition) {
+    long ended = ended();
+    return condition.getAsBoolean() && begun() == ended;
   }
 
   long get() {

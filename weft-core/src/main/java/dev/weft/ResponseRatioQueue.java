@@ -70,8 +70,9 @@ final class ResponseRatioQueue implements Policy.ReadyQueue {
 
   @Override
   public void ran(Fiber<?> fiber, long nanos) {
-    long slice = Math.max(1, nanos);
-    fiber.usualSlice = fiber.usualSlice == 0 ? slice : (3 * fiber.usualSlice + slice) / 4;
+    long slice = Math.clamp(nanos, 1, Integer.MAX_VALUE);
+    long average = (3L * fiber.usualSlice + slice) / 4;
+    fiber.usualSlice = (int) (fiber.usualSlice == 0 ? slice : average);
   }
 
   private static int classOf(long nanos) {

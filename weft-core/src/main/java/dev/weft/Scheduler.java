@@ -77,7 +77,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   final UnobservedFailures unobserved;
   private final Builder config;
   private final boolean steals;
-  private final TimersOfWorkers pendingTimers;
+  final TimersOfWorkers timerHost;
   private final Timers timers;
   private final @Nullable KeepAlive keepAlive;
   final VirtualThreads.Container container;
@@ -110,8 +110,8 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
     this.live = new LiveCount(workers);
     this.unobserved = new UnobservedFailures(config.onUncaught);
-    this.pendingTimers = new TimersOfWorkers(this);
-    this.timers = TimersAccess.newTimers(pendingTimers);
+    this.timerHost = new TimersOfWorkers(this);
+    this.timers = TimersAccess.newTimers(timerHost);
     this.keepAlive = config.keepsProcessAlive ? new KeepAlive(live) : null;
     this.container =
         new VirtualThreads.Container(
@@ -278,10 +278,11 @@ public final class Scheduler implements Executor, AutoCloseable {
     List<Fiber<?>> rest = fibers().filter(Fiber::cancel).collect(Collectors.toList());
     timersAbandoned = true;
     wakeAll();
-    if (!rest.isEmpty() || pendingTimers.oneShots() > 0) {
+    int left = timerHost.oneShots();
+    if (!rest.isEmpty() || left > 0) {
       Log.warn(
           "%s cancelled what was left of it, for %s: fibers [%s] and %d timers"
-              .formatted(this, why, names(rest), pendingTimers.oneShots()));
+              .formatted(this, why, names(rest), left));
       return true;
     }
     return false;
@@ -345,14 +346,16 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   private boolean isDrained() {
-    return live.isZero() && (timersAbandoned || pendingTimers.oneShots() == 0);
+    return live.isZeroWhile(this::awaitsNoTimer);
+  }
+
+  private boolean awaitsNoTimer() {
+    return timersAbandoned || timerHost.oneShots() == 0;
   }
 
   /** Returns whether it stops, and no more than so many fibers and no one-shot timer are left. */
   boolean isDrainedBut(int fibers) {
-    return state == STOPPING
-        && live.get() <= fibers
-        && (timersAbandoned || pendingTimers.oneShots() == 0);
+    return state == STOPPING && live.get() <= fibers && awaitsNoTimer();
   }
 
   /** Called when what stop() waits for may be gone: a worker that sleeps has to look again. */
@@ -437,24 +440,34 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   <T> Fiber<T> begin(FiberOptions options, Object body) {
-    Fiber<T> fiber = create(options, body);
-    fiber.becomeReady();
-    return fiber;
+    return begin(options, body, null);
   }
 
-  /** Creates a fiber and counts it; the caller owes it a {@link Fiber#becomeReady}. */
-  <T> Fiber<T> create(FiberOptions options, Object body) {
+  /** Begins a fiber, of a scope or of none. */
+  <T> Fiber<T> begin(FiberOptions options, Object body, @Nullable Scope scope) {
     Objects.requireNonNull(body, "body");
-    Fiber.giveWay();
-    Worker here = currentWorker();
+    Fiber<?> self = Fiber.currentOrNull();
+    if (self != null) {
+      self.giveWayIfSliceOver();
+    }
+    Worker here = self != null && self.scheduler() == this ? self.worker : null;
     Worker place = options.thread() >= 0 ? worker(options.thread()) : placeFor(here);
     countBegun(here);
+    Fiber<T> fiber;
     try {
-      return new Fiber<>(this, place, options, body);
+      fiber = new Fiber<>(this, place, options, body);
     } catch (Throwable e) { // no memory, or no stack
       countEnded();
       throw e;
     }
+    try {
+      if (scope != null) {
+        scope.add(fiber); // before it begins, for it may be cancelled already
+      }
+    } finally {
+      fiber.begin(here);
+    }
+    return fiber;
   }
 
   /** The worker of this scheduler whose fiber calls, if any. */
@@ -539,7 +552,7 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   /** Where a timer goes that a thread of no scheduler sets: always the same worker for a thread. */
   Worker placeForThread() {
-    int i = (int) (Thread.currentThread().threadId() % workers.length);
+    int i = Math.floorMod((int) Thread.currentThread().threadId(), workers.length);
     boolean away = i == 0 && config.useCaller && workers.length > 1 && !workers[0].isServing();
     return workers[away ? 1 : i];
   }

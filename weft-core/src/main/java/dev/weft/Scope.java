@@ -218,17 +218,11 @@ public final class Scope implements AutoCloseable {
     if (ScopedBindings.current() != bindings) {
       throw refusal("go", "other scoped values are bound than when it was opened");
     }
-    Fiber<T> fiber = Weft.here().create(FiberOptions.DEFAULT, new Inheriting(body, bindings));
-    try {
-      add(fiber);
-    } finally {
-      fiber.becomeReady();
-    }
-    return fiber;
+    return Weft.here().begin(FiberOptions.DEFAULT, new Inheriting(body, bindings), this);
   }
 
   /** Takes in a fiber that has not begun; if the scope is cancelled it never will. */
-  private void add(Fiber<?> fiber) {
+  void add(Fiber<?> fiber) {
     anyToJoin = true;
     boolean enough;
     lock.lock();

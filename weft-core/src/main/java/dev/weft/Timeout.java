@@ -27,7 +27,7 @@ final class Timeout extends TimerNode implements FiberAccess.Limit {
     clock = worker == null ? Clock.SYSTEM : worker.scheduler.clock;
     deadline = clock.nanoTime() + Nanos.of(limit);
     if (worker != null) {
-      worker.addTimer(this, deadline);
+      worker.add(this, deadline);
     }
   }
 
@@ -55,7 +55,7 @@ final class Timeout extends TimerNode implements FiberAccess.Limit {
   @Override
   public void close() {
     if (worker != null && !expired) {
-      worker.removeTimer(this);
+      worker.remove(this);
     }
   }
 }

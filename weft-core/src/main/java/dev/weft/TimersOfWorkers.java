@@ -1,7 +1,7 @@
 package dev.weft;
 
 import dev.weft.internal.TimerHost;
-import dev.weft.internal.timer.TimerNode;
+import dev.weft.internal.TimerPlace;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -9,8 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class TimersOfWorkers implements TimerHost {
   private final Scheduler scheduler;
 
-  // timers that have not ended
-  private final AtomicInteger oneShots = new AtomicInteger();
+  // recurring timers that have not ended; one-shots are counted by the workers
   private final AtomicInteger recurring = new AtomicInteger();
 
   // callbacks of recurring timers that have begun and not ended
@@ -26,18 +25,17 @@ final class TimersOfWorkers implements TimerHost {
   }
 
   @Override
-  public Object arm(TimerNode node, long deadline) {
+  public TimerPlace place() {
     Worker worker = scheduler.servingWorker();
-    if (worker == null) {
-      worker = scheduler.placeForThread();
-    }
-    worker.addTimer(node, deadline);
-    return worker;
+    return worker != null ? worker : scheduler.placeForThread();
   }
 
   @Override
-  public boolean disarm(Object place, TimerNode node) {
-    return ((Worker) place).removeTimer(node);
+  public void checkOpen() {
+    if (!scheduler.isOpen()) {
+      throw new RejectedExecutionException(scheduler + " has been stopped");
+    }
+    Fiber.giveWay();
   }
 
   @Override
@@ -71,26 +69,20 @@ final class TimersOfWorkers implements TimerHost {
   private static final FiberOptions TIMER = FiberOptions.named("timer");
 
   @Override
-  public void pending(int change, boolean oneShot) {
-    int left = (oneShot ? oneShots : recurring).addAndGet(change);
-    if (oneShot && left == 0) {
-      scheduler.wakeToStop();
-    }
-    if (change > 0 && !scheduler.isOpen()) {
-      pending(-change, oneShot);
-      throw new RejectedExecutionException(scheduler + " has been stopped");
-    }
-    if (change > 0) {
-      Fiber.giveWay();
-    }
+  public void countRecurring(int change) {
+    recurring.addAndGet(change);
   }
 
   @Override
   public int pending() {
-    return oneShots.get() + recurring.get();
+    return oneShots() + recurring.get();
   }
 
   int oneShots() {
-    return oneShots.get();
+    int sum = 0;
+    for (Worker worker : scheduler.workers) {
+      sum += worker.oneShots();
+    }
+    return sum;
   }
 }

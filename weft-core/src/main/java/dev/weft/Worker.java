@@ -1,5 +1,7 @@
 package dev.weft;
 
+import dev.weft.internal.TimerHost;
+import dev.weft.internal.TimerPlace;
 import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.Pinning;
 import dev.weft.internal.poller.Poller;
@@ -40,12 +42,15 @@ import org.jspecify.annotations.Nullable;
  *       turns in {@link Fiber}.
  * </ul>
  */
-final class Worker {
+final class Worker implements TimerPlace {
   /** How many slices to run before inbox, timers and poller are looked at again. */
   private static final int BATCH = 64;
 
   /** How many tries for the duty lock before a nap: its holder must have lost its core. */
   private static final int SPINS = 2_000;
+
+  /** How many fibers to steal at once: what keeps the victim's duty lock only for a moment. */
+  private static final int MOST_STOLEN = 256;
 
   /** How often a worker looks after stuck ones. */
   private static final long STAND_IN_NANOS = 1_000_000;
@@ -91,7 +96,8 @@ final class Worker {
   private final Policy.ReadyQueue ready;
   private int boundReady; // how many of the ready ones nobody may steal
   private final TimerQueue timers;
-  private @Nullable Fiber<?> fibers; // those that began here and have not ended, a linked list
+  private int oneShots; // that began here and have not ended
+  private final FiberRegistry fibers = new FiberRegistry();
   private long stolen;
 
   // true from before the last look at the inbox until awake again
@@ -210,31 +216,47 @@ final class Worker {
 
   /** Runs ready fibers; returns false if there was none. */
   private boolean runBatch() {
+    Fiber<?> again = null;
     for (int i = 0; i < BATCH; i++) {
-      Fiber<?> fiber = next();
+      Fiber<?> fiber = next(again);
       if (fiber == null) {
         return i > 0;
       }
-      runSlice(fiber);
+      again = runSlice(fiber) ? fiber : null;
+    }
+    if (again != null) {
+      addReady(again);
     }
     return true;
   }
 
-  private @Nullable Fiber<?> next() {
+  /** Puts back the fiber that ran last, if it is to run again, and takes the next, in one go. */
+  private @Nullable Fiber<?> next(@Nullable Fiber<?> again) {
+    Fiber<?> next;
+    int waiting;
     lock();
     try {
-      return takeReady(now);
+      if (again != null) {
+        putReady(again, now);
+      }
+      next = takeReady(now);
+      waiting = ready.size() - boundReady;
     } finally {
       unlock();
     }
+    if (steals && again != null && waiting > 0) {
+      scheduler.wakeIdle();
+    }
+    return next;
   }
 
-  private void runSlice(Fiber<?> fiber) {
+  /** Runs one slice of a fiber; returns whether it is to be put back into the ready queue here. */
+  private boolean runSlice(Fiber<?> fiber) {
     fiber.enterSlice(this);
     RUNNING.setOpaque(this, fiber);
     SLICES.setOpaque(this, slices + 1);
     if (timed) {
-      fiber.sliceStart = now; // read after the last slice, or before the first of the batch
+      fiber.since = now; // read after the last slice, or before the first of the batch
     }
     if (FlightEvents.recording()) {
       FlightEvents.recordSlice(this, fiber);
@@ -252,16 +274,27 @@ final class Worker {
       }
     }
     RUNNING.setOpaque(this, null);
-    if (fiber.leaveSlice(now)) {
+    if (fiber.leaveLastSlice()) {
       try {
         FlightEvents.ended(fiber);
       } finally {
         retire(fiber);
       }
+      return false;
     }
+    return fiber.leaveSlice(now) && isPlaceOf(fiber);
   }
 
-  /** Takes half of what another worker has ready; returns false if there is nothing to take. */
+  /** Returns whether a ready fiber is to be queued here; else sends it where it belongs. */
+  private boolean isPlaceOf(Fiber<?> fiber) {
+    Worker target = fiber.scheduler().workerFor(fiber, this);
+    if (target != this) {
+      target.addRemote(fiber);
+    }
+    return target == this;
+  }
+
+  /** Takes some of what another worker has ready; returns false if there is nothing to take. */
   private boolean steal() {
     Worker[] workers = scheduler.workers;
     for (int i = 1; i < workers.length; i++) {
@@ -292,7 +325,7 @@ final class Worker {
     return true;
   }
 
-  /** Hands out half of the ready fibers, all if this worker is stuck; bound ones stay. */
+  /** Hands out some of the ready fibers, half at most unless stuck; bound ones stay. */
   private List<Fiber<?>> giveAway(long time) {
     lock();
     try {
@@ -305,7 +338,7 @@ final class Worker {
       }
       List<Fiber<?>> given = new ArrayList<>();
       List<Fiber<?>> bound = new ArrayList<>();
-      for (int i = stuck ? count : (count + 1) / 2; i > 0; i--) {
+      for (int i = Math.min(stuck ? count : (count + 1) / 2, MOST_STOLEN); i > 0; i--) {
         Fiber<?> fiber = takeReady(time);
         if (fiber == null) {
           break;
@@ -395,13 +428,30 @@ final class Worker {
     return false;
   }
 
-  /** Sets a timer, from any thread. */
-  void addTimer(TimerNode timer, long deadline) {
+  // ---- timers: called on any thread ----
+
+  @Override
+  public TimerHost host() {
+    return scheduler.timerHost;
+  }
+
+  @Override
+  public void beginOneShot(TimerNode timer, long deadline) {
+    addTimer(timer, deadline, 1);
+  }
+
+  @Override
+  public void add(TimerNode timer, long deadline) {
+    addTimer(timer, deadline, 0);
+  }
+
+  private void addTimer(TimerNode timer, long deadline, int oneShotsMore) {
     boolean sooner;
     lock();
     try {
       timers.add(timer, deadline);
-      sooner = asleep && (wakeTime == NEVER || deadline - wakeTime < 0);
+      oneShots += oneShotsMore;
+      sooner = isSooner(deadline);
     } finally {
       unlock();
     }
@@ -410,15 +460,81 @@ final class Worker {
     }
   }
 
-  /** Takes a timer back, from any thread; returns false if it has expired or was never set. */
-  boolean removeTimer(TimerNode timer) {
+  /** Returns whether this worker sleeps and would wake too late. */
+  private boolean isSooner(long deadline) {
+    return asleep && (wakeTime == NEVER || deadline - wakeTime < 0);
+  }
+
+  @Override
+  public boolean cancelOneShot(TimerNode timer) {
+    return removeTimer(timer, 1);
+  }
+
+  @Override
+  public boolean remove(TimerNode timer) {
+    return removeTimer(timer, 0);
+  }
+
+  private boolean removeTimer(TimerNode timer, int oneShotsLess) {
+    int left;
     lock();
     try {
-      return timers.remove(timer);
+      if (!timers.remove(timer)) {
+        return false;
+      }
+      left = oneShots -= oneShotsLess;
+    } finally {
+      unlock();
+    }
+    if (left == 0 && oneShotsLess > 0) {
+      scheduler.wakeToStop();
+    }
+    return true;
+  }
+
+  @Override
+  public void endOneShot() {
+    int left;
+    lock();
+    try {
+      left = --oneShots;
+    } finally {
+      unlock();
+    }
+    if (left == 0) {
+      scheduler.wakeToStop();
+    }
+  }
+
+  @Override
+  public boolean move(TimerNode timer, long deadline) {
+    boolean sooner;
+    lock();
+    try {
+      if (!timers.remove(timer)) {
+        return false;
+      }
+      timers.add(timer, deadline);
+      sooner = isSooner(deadline);
+    } finally {
+      unlock();
+    }
+    if (sooner) {
+      wakeUp();
+    }
+    return true;
+  }
+
+  int oneShots() {
+    lock();
+    try {
+      return oneShots;
     } finally {
       unlock();
     }
   }
+
+  // ---- counts and looks ----
 
   /** Takes note of a fiber that a fiber of this worker begins; called on this worker's thread. */
   void countBegun() {
@@ -484,13 +600,11 @@ final class Worker {
 
   /** Calls the visitor with each fiber that began here and has not ended. */
   void forEachFiber(Consumer<Fiber<?>> visitor) {
-    List<Fiber<?>> found = new ArrayList<>();
+    List<Fiber<?>> found;
     lock();
     try {
       takeInbox(scheduler.clock.nanoTime());
-      for (Fiber<?> fiber = fibers; fiber != null; fiber = fiber.nextRegistered) {
-        found.add(fiber);
-      }
+      found = fibers.all();
     } finally {
       unlock();
     }
@@ -530,12 +644,8 @@ final class Worker {
 
   private void register(Fiber<?> fiber) {
     if (fiber.registeredAt == null) {
+      fibers.add(fiber);
       fiber.registeredAt = this;
-      fiber.nextRegistered = fibers;
-      if (fibers != null) {
-        fibers.prevRegistered = fiber;
-      }
-      fibers = fiber;
     }
   }
 
@@ -545,28 +655,13 @@ final class Worker {
     if (at != null) {
       at.lock();
       try {
-        at.unregister(fiber);
+        at.fibers.remove(fiber);
+        fiber.registeredAt = null;
       } finally {
         at.unlock();
       }
     }
     ENDED.setRelease(this, ended + 1);
-  }
-
-  private void unregister(Fiber<?> fiber) {
-    Fiber<?> prev = fiber.prevRegistered;
-    Fiber<?> next = fiber.nextRegistered;
-    if (prev != null) {
-      prev.nextRegistered = next;
-    } else {
-      fibers = next;
-    }
-    if (next != null) {
-      next.prevRegistered = prev;
-    }
-    fiber.prevRegistered = null;
-    fiber.nextRegistered = null;
-    fiber.registeredAt = null;
   }
 
   // ---- the duty lock ----

@@ -1,18 +1,22 @@
 package dev.weft.internal;
 
 import dev.weft.Body;
-import dev.weft.internal.timer.TimerNode;
 
 /** What {@code dev.weft.time} needs of a scheduler. */
 public interface TimerHost {
   /** Returns the time of the scheduler's clock. */
   long now();
 
-  /** Sets a timer on one of the workers and returns where, for {@link #disarm}. */
-  Object arm(TimerNode node, long deadline);
+  /** Returns the place for a timer that the current thread is about to begin. */
+  TimerPlace place();
 
-  /** Takes a timer back; returns false if it has expired. */
-  boolean disarm(Object place, TimerNode node);
+  /**
+   * Called after a timer has begun.
+   *
+   * @throws java.util.concurrent.RejectedExecutionException if the scheduler has stopped; the timer
+   *     is to be ended then
+   */
+  void checkOpen();
 
   /**
    * Runs a callback as a fiber, reports what it throws, and then runs {@code after}. Or does not: a
@@ -20,13 +24,8 @@ public interface TimerHost {
    */
   void fire(Body callback, boolean oneShot, Runnable after);
 
-  /**
-   * Told when a timer begins (+1) and ceases (-1) to be pending; one-shots keep stop() waiting.
-   *
-   * @throws java.util.concurrent.RejectedExecutionException if one begins and the scheduler has
-   *     stopped
-   */
-  void pending(int change, boolean oneShot);
+  /** Told when a recurring timer begins (+1) and ends (-1). */
+  void countRecurring(int change);
 
   /** Returns how many timers are pending. */
   int pending();

@@ -27,7 +27,7 @@ public final class Timers {
 
   /** Calls back once, after the delay. */
   public Timer after(Duration delay, Body callback) {
-    return Timer.start(host, callback, null, Timer.Kind.ONCE, notNegative(delay));
+    return OneShotTimer.start(host, callback, notNegative(delay));
   }
 
   /**
@@ -35,24 +35,29 @@ public final class Timers {
    * does not delay the next, and what is missed while one still runs is left out.
    */
   public Timer every(Duration period, Body callback) {
-    return Timer.start(host, callback, null, Timer.Kind.AT_FIXED_RATE, positive(period));
+    return RecurringTimer.start(
+        host, callback, null, RecurringTimer.Kind.AT_FIXED_RATE, positive(period));
   }
 
   /** Calls back again and again, with the delay between the end of one call and the next. */
   public Timer everyAfter(Duration delay, Body callback) {
-    return Timer.start(host, callback, null, Timer.Kind.WITH_FIXED_DELAY, positive(delay));
+    return RecurringTimer.start(
+        host, callback, null, RecurringTimer.Kind.WITH_FIXED_DELAY, positive(delay));
   }
 
   /** Calls back once, after the delay, unless the referent of the condition is gone by then. */
   public Timer afterWhile(Reference<?> condition, Duration delay, Body callback) {
     Objects.requireNonNull(condition, "condition");
-    return Timer.start(host, callback, condition, Timer.Kind.ONCE, notNegative(delay));
+    Objects.requireNonNull(callback, "callback");
+    return OneShotTimer.start(
+        host, new OneShotTimer.Conditional(condition, callback), notNegative(delay));
   }
 
   /** Calls back every period, until the referent of the condition is gone. */
   public Timer everyWhile(Reference<?> condition, Duration period, Body callback) {
     Objects.requireNonNull(condition, "condition");
-    return Timer.start(host, callback, condition, Timer.Kind.AT_FIXED_RATE, positive(period));
+    return RecurringTimer.start(
+        host, callback, condition, RecurringTimer.Kind.AT_FIXED_RATE, positive(period));
   }
 
   /** Returns how many timers have not ended: one-shots that will fire and recurring ones. */

@@ -100,17 +100,31 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void cancelIsInTimeUntilAWorkerCallsIt() {
-    Timer timer = timers.after(ms(10), this::call);
+  void cancelAndResetAreTooLateOnceAWorkerHasTakenIt() {
+    Timer cancelled = timers.after(ms(10), this::call);
     Timer reset = timers.after(ms(10), this::call);
     virtual.jumpAndTakeDue(ms(11));
     assertThat(virtual.queued()).isZero();
-    assertThat(timer.cancel()).isTrue();
-    assertThat(reset.reset(ms(10), true)).isTrue();
+    assertThat(cancelled.cancel()).isFalse();
+    assertThat(reset.reset(ms(10), true)).isFalse();
+    virtual.callDue();
+    virtual.advance(ms(100));
+    assertCalledAt(11, 11);
+    assertThat(timers.pending()).isZero();
+  }
+
+  @Test
+  @Feature("T1")
+  void cancelAndResetOfARecurringOneAreInTimeUntilAWorkerCallsIt() {
+    Timer cancelled = timers.every(ms(10), this::call);
+    Timer reset = timers.every(ms(20), this::call);
+    virtual.jumpAndTakeDue(ms(21));
+    assertThat(cancelled.cancel()).isTrue();
+    assertThat(reset.reset(ms(50), true)).isTrue();
     virtual.callDue();
     assertThat(calls).isEmpty();
-    virtual.advance(ms(100));
-    assertCalledAt(21);
+    virtual.advance(ms(51));
+    assertCalledAt(71);
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.weft.time;
 
 import dev.weft.Body;
 import dev.weft.internal.TimerHost;
+import dev.weft.internal.TimerPlace;
 import dev.weft.internal.TimersAccess;
 import dev.weft.internal.timer.TimerNode;
 import dev.weft.internal.timer.TimerQueue;
@@ -12,7 +13,7 @@ import java.util.Deque;
 import java.util.List;
 
 /** Timers of a clock that stands until a test moves it, and callbacks that run when it says so. */
-final class VirtualTimers implements TimerHost {
+final class VirtualTimers implements TimerHost, TimerPlace {
   private record Begun(Body callback, Runnable after) {}
 
   private final long start = 1_234_567_890L;
@@ -102,14 +103,52 @@ final class VirtualTimers implements TimerHost {
   }
 
   @Override
-  public Object arm(TimerNode node, long deadline) {
-    queue.add(node, deadline);
-    return queue;
+  public TimerPlace place() {
+    return this;
   }
 
   @Override
-  public boolean disarm(Object place, TimerNode node) {
-    return queue.remove(node);
+  public TimerHost host() {
+    return this;
+  }
+
+  @Override
+  public void checkOpen() {}
+
+  @Override
+  public void beginOneShot(TimerNode timer, long deadline) {
+    pending++;
+    add(timer, deadline);
+  }
+
+  @Override
+  public boolean cancelOneShot(TimerNode timer) {
+    pending -= timer.isQueued() ? 1 : 0;
+    return remove(timer);
+  }
+
+  @Override
+  public void endOneShot() {
+    pending--;
+  }
+
+  @Override
+  public boolean move(TimerNode timer, long deadline) {
+    if (!remove(timer)) {
+      return false;
+    }
+    add(timer, deadline);
+    return true;
+  }
+
+  @Override
+  public void add(TimerNode timer, long deadline) {
+    queue.add(timer, deadline);
+  }
+
+  @Override
+  public boolean remove(TimerNode timer) {
+    return queue.remove(timer);
   }
 
   @Override
@@ -118,7 +157,7 @@ final class VirtualTimers implements TimerHost {
   }
 
   @Override
-  public void pending(int change, boolean oneShot) {
+  public void countRecurring(int change) {
     pending += change;
   }
 

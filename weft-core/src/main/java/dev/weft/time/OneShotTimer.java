@@ -1,0 +1,91 @@
+package dev.weft.time;
+
+import dev.weft.Body;
+import dev.weft.internal.Nanos;
+import dev.weft.internal.TimerHost;
+import dev.weft.internal.TimerPlace;
+import dev.weft.internal.timer.TimerNode;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * A timer that calls once. Time limits are such timers, set often and cancelled nearly as often: so
+ * it is its own entry in the queue, one object, and has no state but whether it is in there.
+ *
+ * <p>Invariant: it is in the queue of its place from start() until a worker takes it out to call
+ * it, or cancel() does. Whoever takes it out decides.
+ */
+final class OneShotTimer extends TimerNode implements Timer {
+  private final TimerPlace place;
+  private final Body callback;
+
+  // under the monitor of this timer, which only reset() and refresh() take
+  private long start;
+  private long period;
+
+  private OneShotTimer(TimerPlace place, Body callback, long start, long period) {
+    this.place = place;
+    this.callback = Objects.requireNonNull(callback, "callback");
+    this.start = start;
+    this.period = period;
+  }
+
+  static OneShotTimer start(TimerHost host, Body callback, Duration delay) {
+    OneShotTimer timer = new OneShotTimer(host.place(), callback, host.now(), Nanos.of(delay));
+    timer.place.beginOneShot(timer, timer.start + timer.period);
+    try {
+      host.checkOpen();
+    } catch (RejectedExecutionException e) {
+      timer.cancel();
+      throw e;
+    }
+    return timer;
+  }
+
+  /** A callback that is only for as long as the referent of the condition is there. */
+  record Conditional(Reference<?> condition, Body callback) implements Body {
+    @Override
+    public void run() throws Exception {
+      callback.run();
+    }
+  }
+
+  @Override
+  public boolean cancel() {
+    return place.cancelOneShot(this);
+  }
+
+  @Override
+  public synchronized boolean refresh() {
+    return restart(place.host().now(), period);
+  }
+
+  @Override
+  public synchronized boolean reset(Duration newPeriod, boolean fromNow) {
+    long nanos = Nanos.of(Timers.notNegative(newPeriod));
+    return restart(fromNow ? place.host().now() : start, nanos);
+  }
+
+  private boolean restart(long newStart, long newPeriod) {
+    if (!place.move(this, newStart + newPeriod)) {
+      return false;
+    }
+    start = newStart;
+    period = newPeriod;
+    return true;
+  }
+
+  @Override
+  public void onExpired() {
+    try {
+      boolean gone = callback instanceof Conditional c && c.condition.refersTo(null);
+      if (!gone) {
+        place.host().fire(callback, true, () -> {});
+      }
+    } finally {
+      place.endOneShot(); // after the callback's fiber has begun: stop() must not miss both
+    }
+  }
+}
