@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Mutexes: exclusion, hand-over, ownership. */
 @Feature({"Y1", "Y6"})
+@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
 class MutexTest {
   @Test
   void oneAtATimeAlsoAcrossSuspensions() throws Exception {

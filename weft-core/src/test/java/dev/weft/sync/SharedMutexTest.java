@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** Shared mutexes: who may be in at a time, and who comes next. */
 @Feature({"Y2", "Y6"})
+@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
 class SharedMutexTest {
   private final SharedMutex shared = new SharedMutex();
   private final Lock read = shared.readLock();

@@ -24,11 +24,12 @@ import org.junit.jupiter.params.provider.MethodSource;
  * hand-over and the cancel meet.
  */
 @Feature({"Y7", "Y6"})
+@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
 class SyncCancelTest {
   private static final Duration LONG = Duration.ofHours(1);
 
   /** A thing that can be had, by one at a time. */
-  private record Thing(Body take, Body giveBack, Body check) {}
+  record Thing(Body take, Body giveBack, Body check) {}
 
   private static Arguments thing(String name, Supplier<Thing> thing) {
     return Arguments.of(name, thing);

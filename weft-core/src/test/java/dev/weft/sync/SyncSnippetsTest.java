@@ -93,6 +93,7 @@ class SyncSnippetsTest {
       connections.release();
     }
     // @end
+    assertThat(out).hasSize(1);
     assertThat(connections.availablePermits()).isEqualTo(10);
   }
 
