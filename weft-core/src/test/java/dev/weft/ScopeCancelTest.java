@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.weft.testkit.Feature;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -289,7 +288,7 @@ class ScopeCancelTest {
         owner.cancel();
         assertThatExceptionOfType(CancellationException.class).isThrownBy(owner::join);
       }
-      assertThat(scheduler.dump().fibers()).isEqualTo(List.of());
+      eventually("no fiber is left", () -> scheduler.dump().fibers().isEmpty());
     }
   }
 

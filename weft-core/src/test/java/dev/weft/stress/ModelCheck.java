@@ -32,7 +32,7 @@ public final class ModelCheck {
     int interleavings = args.length > 1 ? Integer.parseInt(args[1]) : 10_000;
     boolean asItShould = true;
     for (Class<?> wrong : WRONG) {
-      asItShould &= report(wrong, check(wrong, 5, 1_000), true);
+      asItShould &= report(wrong, check(wrong, scenarios, interleavings), true);
     }
     for (Class<?> right : RIGHT) {
       asItShould &= report(right, check(right, scenarios, interleavings), false);
@@ -54,8 +54,8 @@ public final class ModelCheck {
     try {
       new ModelCheckingOptions()
           .threads(2)
-          .actorsPerThread(2)
-          .actorsBefore(1)
+          .actorsPerThread(1)
+          .actorsBefore(0)
           .actorsAfter(1)
           .iterations(scenarios)
           .invocationsPerIteration(interleavings)

@@ -20,11 +20,12 @@ class ModelCheckTest {
             ForkedJvm.weftArgs(),
             "-XX:+EnableDynamicAgentLoading",
             "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
             "-cp",
             System.getProperty("java.class.path"),
             "dev.weft.stress.ModelCheck",
-            "4",
-            "300");
+            "5",
+            "400");
     assertThat(result.output())
         .contains(
             "LostWakeUp: caught",
