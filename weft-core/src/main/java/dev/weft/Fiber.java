@@ -2,6 +2,7 @@ package dev.weft;
 
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.jdk.ScopedBindings;
+import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.VirtualThreads;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -85,13 +86,45 @@ public final class Fiber<T> {
   private static final Object CANCELLING = new Object();
 
   /** The outcome of a body that threw. */
-  private record Failure(Throwable cause) {}
+  private record Failure(Throwable cause) {
+    static Failure of(Throwable cause) {
+      try {
+        return new Failure(cause);
+      } catch (OutOfMemoryError e) {
+        return NO_MEMORY;
+      }
+    }
+  }
 
   /** The outcome of a cancelled fiber, with what its body threw if that says more. */
-  private record Cancelled(@Nullable Throwable cause) {}
+  private record Cancelled(@Nullable Throwable cause) {
+    static Cancelled of(@Nullable Throwable cause) {
+      try {
+        return cause == null ? WITHOUT_CAUSE : new Cancelled(cause);
+      } catch (OutOfMemoryError e) {
+        return WITHOUT_CAUSE;
+      }
+    }
+  }
+
+  /** What is recorded when there is no memory to record more. */
+  private static final Failure NO_MEMORY =
+      new Failure(new OutOfMemoryError("and no memory to say where"));
+
+  private static final Cancelled WITHOUT_CAUSE = new Cancelled(null);
 
   /** Those who wait for the end, newest first: threads to unpark and callbacks to run. */
-  private record Waiters(Object waiter, @Nullable Waiters next) {}
+  private static final class Waiters {
+    final Object waiter;
+
+    // changed only by the one who ends the fiber, when the list is his
+    @Nullable Waiters next;
+
+    Waiters(Object waiter, @Nullable Waiters next) {
+      this.waiter = waiter;
+      this.next = next;
+    }
+  }
 
   /** The waiters of a fiber that is done. */
   private static final Waiters CLOSED = new Waiters("nobody", null);
@@ -298,17 +331,7 @@ public final class Fiber<T> {
         VirtualThreads.create(
             slice -> Thread.ofPlatform().daemon().start(slice), options.name(), false, () -> {});
     made.start();
-    boolean interrupted = false;
-    while (made.isAlive()) {
-      try {
-        made.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Uninterrupted.await(made::join);
     return THREAD.compareAndSet(this, null, made) ? made : Objects.requireNonNull(thread);
   }
 
@@ -649,8 +672,8 @@ public final class Fiber<T> {
     try {
       if (slice != null) {
         slice.run();
-      } else if (outcome == null) {
-        firstSlice().run();
+      } else if (outcome == null || waiters != null) {
+        firstSlice().run(); // also if cancelled: callbacks expect to run in a fiber
       } else {
         endWithoutStart(NULL_RESULT); // cancelled before its turn
       }
@@ -658,7 +681,7 @@ public final class Fiber<T> {
       // what the body throws is kept in the fiber: this is no memory for a thread, or the JDK
       // failing
       if (slice == null) {
-        endWithoutStart(new Failure(e));
+        endWithoutStart(Failure.of(e));
       } else {
         scheduler.unobserved.report(this, e);
       }
@@ -697,42 +720,77 @@ public final class Fiber<T> {
         result = NULL_RESULT;
       }
     } catch (Throwable e) {
-      result = new Failure(e);
+      result = Failure.of(e);
     }
     end(result);
   }
 
+  /** Records how it ended and wakes those who wait; needs no memory to do so. */
   private void end(Object result) {
+    if (isDone()) {
+      return; // abandoned
+    }
     if (!OUTCOME.compareAndSet(this, null, result)) {
       Throwable thrown = result instanceof Failure failure ? failure.cause : null;
       boolean expected =
           thrown instanceof InterruptedException || thrown instanceof CancellationException;
-      outcome = new Cancelled(expected ? null : thrown);
+      OUTCOME.compareAndSet(this, CANCELLING, Cancelled.of(expected ? null : thrown));
     }
-    Waiters waiting = (Waiters) WAITERS.getAndSet(this, CLOSED);
-    if (waiting == null && !observed && outcome instanceof Failure failure) {
-      scheduler.unobserved.add(this, failure.cause);
+    if (!wakeWaiters() && !observed) {
+      reportFailure();
     }
-    wakeOldestFirst(waiting);
   }
 
-  /** Wakes those who wait, then runs the callbacks, which may take their time. */
-  private static void wakeOldestFirst(@Nullable Waiters newestFirst) {
-    Waiters callbacks = null;
-    Waiters threads = null;
-    for (Waiters w = newestFirst; w != null; w = w.next) {
-      if (w.waiter instanceof Thread) {
-        threads = new Waiters(w.waiter, threads);
-      } else {
-        callbacks = new Waiters(w.waiter, callbacks);
+  /**
+   * Ends it for those who wait, though its body has not ended: its scheduler has given up on it,
+   * and will not run it again.
+   */
+  void abandon() {
+    String why = scheduler + " has stopped before the end of " + this;
+    Cancelled abandoned = new Cancelled(new IllegalStateException(why));
+    if (OUTCOME.compareAndSet(this, null, abandoned)
+        || OUTCOME.compareAndSet(this, CANCELLING, abandoned)) {
+      wakeWaiters();
+    }
+  }
+
+  private void reportFailure() {
+    Object end = outcome;
+    if (end instanceof Failure failure) {
+      scheduler.unobserved.add(this, failure.cause);
+    } else if (end instanceof Cancelled cancelled && cancelled.cause != null) {
+      scheduler.unobserved.add(this, cancelled.cause);
+    }
+  }
+
+  /**
+   * Wakes those who wait, oldest first, then runs the callbacks, which may take their time; returns
+   * whether there was any.
+   */
+  private boolean wakeWaiters() {
+    Waiters oldest = reversed((Waiters) WAITERS.getAndSet(this, CLOSED));
+    for (Waiters w = oldest; w != null; w = w.next) {
+      if (w.waiter instanceof Thread waiting) {
+        LockSupport.unpark(waiting);
       }
     }
-    for (Waiters w = threads; w != null; w = w.next) {
-      LockSupport.unpark((Thread) w.waiter);
+    for (Waiters w = oldest; w != null; w = w.next) {
+      if (w.waiter instanceof Runnable callback && !(w.waiter instanceof Thread)) {
+        callback.run();
+      }
     }
-    for (Waiters w = callbacks; w != null; w = w.next) {
-      ((Runnable) w.waiter).run();
+    return oldest != null;
+  }
+
+  private static @Nullable Waiters reversed(@Nullable Waiters list) {
+    Waiters result = null;
+    for (Waiters w = list; w != null; ) {
+      Waiters next = w.next;
+      w.next = result;
+      result = w;
+      w = next;
     }
+    return result;
   }
 
   private boolean isOver() {
@@ -823,8 +881,9 @@ public final class Fiber<T> {
       left.retire(this);
       Deadline.move(deadline, place);
     }
+    long slicesBefore = left.slices();
     Thread.yield(); // comes back on the new worker: see enqueue
-    if (worker == left) {
+    if (worker == left && left.slices() == slicesBefore) { // still the same slice
       boundThread = boundBefore;
       home = left;
       if (target != from) {

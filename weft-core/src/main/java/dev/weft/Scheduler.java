@@ -3,6 +3,7 @@ package dev.weft;
 import dev.weft.internal.Clock;
 import dev.weft.internal.Nanos;
 import dev.weft.internal.TimersAccess;
+import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.HeldMonitors;
 import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.VirtualThreads;
@@ -214,16 +215,20 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
     STATE.compareAndSet(this, STARTED, STOPPING);
     wakeAll();
-    if (limit != null) {
-      Thread.ofPlatform()
-          .daemon()
-          .name(config.name + "-stop")
-          .start(() -> cutShort(limit, cutShort));
-    }
+    Thread stopper =
+        limit == null
+            ? null
+            : Thread.ofPlatform()
+                .daemon()
+                .name(config.name + "-stop")
+                .start(() -> cutShort(limit, cutShort));
     if (Thread.currentThread() == caller) {
       workers[0].run();
     }
-    awaitStopped();
+    Uninterrupted.await(stopped::await);
+    if (stopper != null) {
+      Uninterrupted.await(stopper::join); // until it has said what it cancelled
+    }
     String report = deadlock;
     if (report != null) {
       deadlock = null;
@@ -288,27 +293,13 @@ public final class Scheduler implements Executor, AutoCloseable {
     return false;
   }
 
-  private void awaitStopped() {
-    boolean interrupted = false;
-    while (true) {
-      try {
-        stopped.await();
-        break;
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   boolean hasStopped() {
     return state == STOPPED;
   }
 
   private void giveUp() {
     state = STOPPED;
+    fibers().forEach(Fiber::abandon);
     afterStopped();
   }
 

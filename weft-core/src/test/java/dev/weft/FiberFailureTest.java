@@ -1,6 +1,7 @@
 package dev.weft;
 
 import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -90,6 +91,35 @@ class FiberFailureTest {
                   assertThat(entry.text()).contains(failure == later ? "impatient" : "last");
                 });
       }
+    }
+  }
+
+  @Test
+  void theFailureOfACancelledOnesCleanUpIsReportedToo() {
+    Map<String, Throwable> handled = new ConcurrentHashMap<>();
+    IllegalStateException inCleanUp = new IllegalStateException("in clean-up");
+    try (LogCapture log = new LogCapture()) {
+      Scheduler scheduler =
+          Scheduler.builder()
+              .threads(1)
+              .onUncaught((fiber, failure) -> handled.put(fiber.name(), failure))
+              .build()
+              .start();
+      Fiber<Void> fiber =
+          scheduler.go(
+              FiberOptions.named("cleaner"),
+              () -> {
+                try {
+                  Fiber.sleep(Duration.ofHours(1));
+                } finally {
+                  failing(inCleanUp).call();
+                }
+              });
+      waits(fiber);
+      fiber.cancel();
+      scheduler.stop();
+      assertThat(handled).containsOnly(Map.entry("cleaner", inCleanUp));
+      assertThat(log.entries("cleaner")).hasSize(1);
     }
   }
 

@@ -48,4 +48,18 @@ class FiberFutureTest {
     assertThat(scheduler.stats().begun()).isEqualTo(1);
     assertThat(scheduler.stats().ended()).isEqualTo(1);
   }
+
+  @Test
+  @Feature("S15")
+  void theCallbackOfOneThatWasCancelledBeforeItStartedRunsInAFiberToo() {
+    Scheduler scheduler = Scheduler.builder().threads(1).build();
+    AtomicBoolean ran = new AtomicBoolean();
+    Fiber<Void> fiber = scheduler.go(() -> ran.set(true));
+    CompletableFuture<Boolean> inFiber =
+        fiber.toFuture().handle((result, failure) -> Fiber.current().isPresent());
+    fiber.cancel();
+    scheduler.start().stop();
+    assertThat(inFiber).isCompletedWithValue(true);
+    assertThat(ran).isFalse();
+  }
 }

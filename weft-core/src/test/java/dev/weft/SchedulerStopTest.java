@@ -389,9 +389,18 @@ class SchedulerStopTest {
                   Thread.yield();
                 }
               });
+      FutureTask<Void> joiner = new FutureTask<>(deaf::join);
+      Thread.ofPlatform().start(joiner);
       assertThat(scheduler.stop(Duration.ofMillis(10))).isFalse();
       assertThat(log.entries("stopped without the end of", "deaf")).hasSize(1);
-      assertThat(deaf.status()).isNotEqualTo(Fiber.Status.DONE);
+      assertThatExceptionOfType(CancellationException.class)
+          .isThrownBy(() -> deaf.join(Duration.ofSeconds(20)))
+          .havingCause()
+          .withMessage(scheduler + " has stopped before the end of " + deaf);
+      assertThat(joiner)
+          .failsWithin(Duration.ofSeconds(20))
+          .withThrowableOfType(ExecutionException.class)
+          .withCauseInstanceOf(CancellationException.class);
       over.set(true);
     }
   }
@@ -404,6 +413,9 @@ class SchedulerStopTest {
     waits(forEver);
     assertThatIllegalStateException()
         .isThrownBy(() -> scheduler.stop(Duration.ofSeconds(30)))
+        .withMessageContaining("for ever");
+    assertThatExceptionOfType(CancellationException.class)
+        .isThrownBy(() -> forEver.join(Duration.ofSeconds(20)))
         .withMessageContaining("for ever");
   }
 

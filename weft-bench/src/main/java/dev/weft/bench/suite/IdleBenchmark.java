@@ -29,14 +29,14 @@ public final class IdleBenchmark {
         .build();
   }
 
-  /** A scheduler with suspended and with sleeping fibers. */
+  /** A scheduler with fibers that sleep and fibers that wait for them. */
   public static final class OfWeft extends Idle {
     @Override
     void begin() {
       Scheduler scheduler = Scheduler.builder().build().start();
       for (int i = 0; i < WAITING; i++) {
-        scheduler.go(() -> Fiber.suspend());
-        scheduler.go(() -> Fiber.sleep(Duration.ofHours(1)));
+        Fiber<Void> sleeper = scheduler.go(() -> Fiber.sleep(Duration.ofHours(1)));
+        scheduler.go(() -> sleeper.join());
       }
     }
   }

@@ -1,5 +1,7 @@
 package dev.weft.internal.jdk;
 
+import dev.weft.internal.Uninterrupted;
+
 /**
  * The JDK's own pollers, for blocking calls that Weft does not hook. They are virtual threads, and
  * whoever does the first blocking I/O starts them: were that a fiber, they would be guests of its
@@ -19,17 +21,7 @@ public final class JdkPollers {
 
   /** Waits until they are there; called by platform threads before they run fibers. */
   public static void await() {
-    boolean interrupted = false;
-    while (STARTER.isAlive()) {
-      try {
-        STARTER.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Uninterrupted.await(STARTER::join);
   }
 
   private static void start() {
