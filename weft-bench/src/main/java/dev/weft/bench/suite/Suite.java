@@ -27,6 +27,13 @@ public final class Suite {
         TimerLatenessBenchmark.comparison(),
         WakeUpBenchmark.comparison(),
         IdleBenchmark.comparison(),
-        FiberMemoryBenchmark.comparison());
+        FiberMemoryBenchmark.comparison(),
+        ChannelBenchmark.rendezvous(),
+        ChannelBenchmark.buffered(),
+        ChannelBenchmark.chain(),
+        ChannelBenchmark.parallel(),
+        ChannelBenchmark.selectOne(),
+        ChannelBenchmark.selectTwo(),
+        SkynetBenchmark.comparison());
   }
 }

@@ -1,0 +1,37 @@
+import dev.weft.*;
+import dev.weft.channel.*;
+import java.util.concurrent.atomic.*;
+
+/** Three workers share the jobs of a small buffer: who makes jobs waits while they are busy. */
+void main() {
+  Weft.run(() -> {
+    Channel<Integer> jobs = Channel.buffered(4);
+    Channel<Long> results = Channel.rendezvous();
+    var ahead = new AtomicInteger();
+    var mostAhead = new AtomicInteger();
+
+    Weft.go(() -> {
+      try (jobs) { // closed in the end: the workers' loops end then
+        for (int job = 1; job <= 1_000; job++) {
+          jobs.send(job);
+          mostAhead.accumulateAndGet(ahead.incrementAndGet(), Math::max);
+        }
+      }
+    });
+    for (int worker = 0; worker < 3; worker++) {
+      Weft.go(() -> {
+        for (int job : jobs) {
+          results.send((long) job * job);
+        }
+      });
+    }
+
+    long sum = 0;
+    for (int i = 0; i < 1_000; i++) {
+      sum += results.receive();
+      ahead.decrementAndGet();
+    }
+    IO.println("sum of squares: " + sum);
+    IO.println("back-pressure: " + (mostAhead.get() <= 4 + 3 + 2 ? "kept" : "lost, " + mostAhead));
+  });
+}
