@@ -1,8 +1,8 @@
 package dev.weft;
 
 import dev.weft.internal.FiberAccess;
-import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.internal.Uninterrupted;
+import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.internal.jdk.VirtualThreads;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
