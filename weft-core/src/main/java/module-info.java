@@ -13,5 +13,6 @@ module dev.weft {
   exports dev.weft.channel;
   exports dev.weft.io;
   exports dev.weft.net;
+  exports dev.weft.sync;
   exports dev.weft.time;
 }

@@ -2,6 +2,7 @@ package dev.weft;
 
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Uninterrupted;
+import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.internal.jdk.VirtualThreads;
 import java.io.InterruptedIOException;
 import java.lang.invoke.MethodHandles;
@@ -236,6 +237,9 @@ public final class Fiber<T> {
   // the innermost withTimeout it is in; this fiber only
   @Nullable Deadline deadline;
 
+  // the innermost scope it has opened; set by this fiber
+  volatile @Nullable Scope scope;
+
   // how many deadlines have passed that their withTimeout has not yet noticed
   @SuppressWarnings("unused")
   private volatile int expiredDeadlines;
@@ -389,16 +393,14 @@ public final class Fiber<T> {
     if (waiting != null) {
       waiting.interrupt(); // a fiber without a thread has not started, and will not
     }
+    Scope.cancelAll(scope);
     return true;
   }
 
   /** Returns a future of its result; cancelling the future does not cancel the fiber. */
   public CompletableFuture<T> toFuture() {
     CompletableFuture<T> future = new CompletableFuture<>();
-    Runnable callback = () -> complete(future);
-    if (!addWaiter(callback)) {
-      callback.run();
-    }
+    atEnd(() -> complete(future));
     return future;
   }
 
@@ -582,7 +584,10 @@ public final class Fiber<T> {
   }
 
   static @Nullable Fiber<?> currentOrNull() {
-    Thread thread = Thread.currentThread();
+    return ofOrNull(Thread.currentThread());
+  }
+
+  static @Nullable Fiber<?> ofOrNull(Thread thread) {
     return thread.isVirtual() && VirtualThreads.executorOf(thread) instanceof Strand strand
         ? strand.of(thread)
         : null;
@@ -688,6 +693,9 @@ public final class Fiber<T> {
     if (FlightEvents.recording()) {
       FlightEvents.started(this);
     }
+    if (body instanceof Scope.Inheriting inheriting) {
+      ScopedBindings.set(ownThread(), inheriting.bindings());
+    }
     VirtualThreads.start(ownThread(), scheduler.container); // hands its slice to Strand.execute
     return Objects.requireNonNull(slice);
   }
@@ -700,7 +708,7 @@ public final class Fiber<T> {
 
   private void runBody() {
     Object result;
-    Object todo = body;
+    Object todo = body instanceof Scope.Inheriting inheriting ? inheriting.body() : body;
     body = null;
     try {
       if (outcome == CANCELLING) {
@@ -925,6 +933,13 @@ public final class Fiber<T> {
     }
   }
 
+  /** Has this called when it ends, by itself; at once, and by the caller, if it has ended. */
+  void atEnd(Runnable callback) {
+    if (!addWaiter(callback)) {
+      callback.run();
+    }
+  }
+
   /** Adds to the list of waiters; returns false if it has ended. */
   private boolean addWaiter(Object waiter) {
     Waiters seen;
@@ -975,6 +990,20 @@ public final class Fiber<T> {
     @SuppressWarnings("unchecked") // the body's own result, or null, which its type must allow
     T value = end == NULL_RESULT ? null : (T) end;
     return value;
+  }
+
+  /** What the body threw, also after a cancel; null if it did not, or only obeyed the cancel. */
+  @Nullable Throwable failure() {
+    return switch (outcome) {
+      case Failure failure -> failure.cause;
+      case Cancelled cancelled -> cancelled.cause;
+      case null, default -> null;
+    };
+  }
+
+  /** Whether it has ended because it was cancelled. */
+  boolean isCancelled() {
+    return outcome instanceof Cancelled;
   }
 
   /** Says that somebody gets to know, or will, how it ends. */

@@ -12,6 +12,12 @@ final class FiberDoor extends FiberAccess {
   }
 
   @Override
+  protected String describeThread(Thread thread) {
+    Fiber<?> fiber = Fiber.ofOrNull(thread);
+    return fiber != null ? fiber.toString() : thread.toString();
+  }
+
+  @Override
   protected void giveWayIfUsedUp(@Nullable Fiber<?> self) {
     Fiber.giveWay(self);
   }

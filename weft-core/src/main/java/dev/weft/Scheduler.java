@@ -441,6 +441,11 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   <T> Fiber<T> begin(FiberOptions options, Object body) {
+    return begin(options, body, null);
+  }
+
+  /** Begins a fiber, of a scope or of none. */
+  <T> Fiber<T> begin(FiberOptions options, Object body, @Nullable Scope scope) {
     Objects.requireNonNull(body, "body");
     Fiber<?> self = Fiber.currentOrNull();
     if (self != null) {
@@ -456,7 +461,13 @@ public final class Scheduler implements Executor, AutoCloseable {
       countEnded();
       throw e;
     }
-    fiber.begin(here);
+    try {
+      if (scope != null) {
+        scope.add(fiber); // before it begins, for it may be cancelled already
+      }
+    } finally {
+      fiber.begin(here);
+    }
     return fiber;
   }
 

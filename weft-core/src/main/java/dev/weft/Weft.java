@@ -76,7 +76,7 @@ public final class Weft {
     return here().go(body);
   }
 
-  private static Scheduler here() {
+  static Scheduler here() {
     Fiber<?> self = Fiber.currentOrNull();
     return self != null ? self.scheduler() : Scheduler.shared();
   }

@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Runs a main class in a JVM of its own, with the flags a test asks for. */
-final class ForkedJvm {
-  record Result(int exitStatus, String output) {}
+public final class ForkedJvm {
+  public record Result(int exitStatus, String output) {}
 
   private ForkedJvm() {}
 
   /** Runs {@code java <arguments>} to its end; standard output and error come back as one text. */
-  static Result java(String... arguments) throws IOException, InterruptedException {
+  public static Result java(String... arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of(arguments));
@@ -30,12 +30,12 @@ final class ForkedJvm {
   }
 
   /** Returns the argument that brings in the flags that Weft needs. */
-  static String weftArgs() {
+  public static String weftArgs() {
     return "@" + Path.of(System.getProperty("weft.root"), "weft.args");
   }
 
   /** Returns the class path entries that hold the given classes. */
-  static String classPathOf(Class<?>... classes) {
+  public static String classPathOf(Class<?>... classes) {
     List<String> entries = new ArrayList<>();
     for (Class<?> type : classes) {
       entries.add(locationOf(type));

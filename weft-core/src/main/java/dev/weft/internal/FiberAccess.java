@@ -78,7 +78,14 @@ public abstract class FiberAccess {
     return Door.DOOR.newLimit(self, limit);
   }
 
+  /** Returns the thread for people: as the fiber it is, if it is one. */
+  public static String describe(Thread thread) {
+    return Door.DOOR.describeThread(thread);
+  }
+
   protected abstract @Nullable Fiber<?> currentFiber();
+
+  protected abstract String describeThread(Thread thread);
 
   protected abstract void giveWayIfUsedUp(@Nullable Fiber<?> self);
 

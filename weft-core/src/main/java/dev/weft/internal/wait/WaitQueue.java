@@ -105,6 +105,16 @@ public final class WaitQueue {
     return null;
   }
 
+  /** Takes out one that its own thread has put there; returns false if it has been taken out. */
+  public boolean remove(WaitNode place) {
+    assert lock.isTaken();
+    if (place.queue != this) {
+      return false;
+    }
+    unlink(place);
+    return true;
+  }
+
   /** Takes out all and gives each the item. */
   public void pollAll(Object item, WakeList woken) {
     for (WaitNode place = poll(item); place != null; place = poll(item)) {

@@ -1,0 +1,178 @@
+package dev.weft.bench.suite;
+
+import dev.weft.Fiber;
+import dev.weft.Scheduler;
+import dev.weft.bench.model.Bar;
+import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.JmhMethod;
+import dev.weft.sync.Mutex;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/**
+ * A lock that nobody else wants, and one that a hundred fibers want: each holds it while it gives
+ * its thread away once, as one that does I/O under a lock does, so all others come to wait.
+ */
+public class MutexBenchmark {
+  private static final int FIBERS = 100;
+  private static final int LOCKS = 200;
+
+  static Comparison uncontended() {
+    return Comparison.named("mutex", "What it costs to lock and unlock what nobody else wants.")
+        .contestant("Mutex", new JmhMethod(MutexBenchmark.class, "mutex"))
+        .contestant("ReentrantLock", new JmhMethod(MutexBenchmark.class, "reentrantLock"))
+        .bar(Bar.atMost(Metric.TIME, 1.2, "ReentrantLock"))
+        .build();
+  }
+
+  static Comparison onOneThread() {
+    return contended("mutex-contended", "on one thread", "One", Carriers.ONE);
+  }
+
+  static Comparison onTwoThreads() {
+    return contended("mutex-contended-two", "on two threads", "Two", Carriers.TWO);
+  }
+
+  private static Comparison contended(String name, String where, String many, String[] carriers) {
+    return Comparison.named(
+            name, "What each lock and unlock costs when 100 fibers " + where + " want it.")
+        .contestant("Mutex, fibers", new JmhMethod(MutexBenchmark.class, "weft" + many))
+        .contestant(
+            "ReentrantLock, virtual threads",
+            new JmhMethod(MutexBenchmark.class, "virtualThreads", carriers))
+        .contestant(
+            "fair ReentrantLock, virtual threads",
+            new JmhMethod(MutexBenchmark.class, "virtualThreadsFair", carriers))
+        .contestant(
+            "ReentrantLock, fibers", new JmhMethod(MutexBenchmark.class, "reentrantOnWeft" + many))
+        .bar(Bar.atMost(Metric.TIME, 0.5, "ReentrantLock, virtual threads"))
+        .build();
+  }
+
+  /** Ours. */
+  @Benchmark
+  public void mutex(Free of) {
+    of.mutex.lock();
+    of.count++;
+    of.mutex.unlock();
+  }
+
+  /** The JDK's. */
+  @Benchmark
+  public void reentrantLock(Free of) {
+    of.reentrant.lock();
+    of.count++;
+    of.reentrant.unlock();
+  }
+
+  /** Ours among fibers of one thread. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * LOCKS)
+  public void weftOne(OneWorker of) throws InterruptedException {
+    onWeft(of.scheduler, new Mutex());
+  }
+
+  /** Ours among fibers of two threads. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * LOCKS)
+  public void weftTwo(TwoWorkers of) throws InterruptedException {
+    onWeft(of.scheduler, new Mutex());
+  }
+
+  /** The JDK's among fibers of one thread. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * LOCKS)
+  public void reentrantOnWeftOne(OneWorker of) throws InterruptedException {
+    onWeft(of.scheduler, new ReentrantLock());
+  }
+
+  /** The JDK's among fibers of two threads. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * LOCKS)
+  public void reentrantOnWeftTwo(TwoWorkers of) throws InterruptedException {
+    onWeft(of.scheduler, new ReentrantLock());
+  }
+
+  /** The JDK's among its own virtual threads; it lets others barge in. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * LOCKS)
+  public void virtualThreads() throws InterruptedException {
+    onJdk(new ReentrantLock());
+  }
+
+  /** The JDK's that is first come, first served, as ours is. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * LOCKS)
+  public void virtualThreadsFair() throws InterruptedException {
+    onJdk(new ReentrantLock(true));
+  }
+
+  private static void onWeft(Scheduler scheduler, Lock lock) throws InterruptedException {
+    Fiber<?>[] fibers = new Fiber<?>[FIBERS];
+    for (int i = 0; i < FIBERS; i++) {
+      fibers[i] = scheduler.go(() -> contend(lock));
+    }
+    for (Fiber<?> fiber : fibers) {
+      fiber.join();
+    }
+  }
+
+  private static void onJdk(Lock lock) throws InterruptedException {
+    Thread[] threads = new Thread[FIBERS];
+    for (int i = 0; i < FIBERS; i++) {
+      threads[i] = Thread.startVirtualThread(() -> contend(lock));
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+  }
+
+  private static void contend(Lock lock) {
+    for (int i = 0; i < LOCKS; i++) {
+      lock.lock();
+      try {
+        Thread.yield();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** One of each, that nobody holds. */
+  @State(Scope.Thread)
+  public static class Free {
+    private final Mutex mutex = new Mutex();
+    private final ReentrantLock reentrant = new ReentrantLock();
+    private long count;
+  }
+
+  /** A scheduler with one thread. */
+  @State(Scope.Thread)
+  public static class OneWorker {
+    private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
+
+    /** Ends its thread. */
+    @TearDown
+    public void stop() {
+      scheduler.stop();
+    }
+  }
+
+  /** A scheduler with two threads. */
+  @State(Scope.Thread)
+  public static class TwoWorkers {
+    private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
+
+    /** Ends its threads. */
+    @TearDown
+    public void stop() {
+      scheduler.stop();
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package dev.weft.sync;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Date;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+
+/** A {@link ConditionVariable} that knows its lock. */
+final class LockCondition implements Condition {
+  private final ConditionVariable variable = new ConditionVariable();
+  private final Lock lock;
+  private final Runnable checkHeld;
+
+  LockCondition(Lock lock, Runnable checkHeld) {
+    this.lock = lock;
+    this.checkHeld = checkHeld;
+  }
+
+  @Override
+  public void await() throws InterruptedException {
+    variable.await(lock);
+  }
+
+  @Override
+  public void awaitUninterruptibly() {
+    variable.awaitUninterruptibly(lock);
+  }
+
+  @Override
+  public long awaitNanos(long nanos) throws InterruptedException {
+    long start = System.nanoTime();
+    variable.await(lock, Duration.ofNanos(nanos));
+    return nanos - (System.nanoTime() - start);
+  }
+
+  @Override
+  public boolean await(long time, TimeUnit unit) throws InterruptedException {
+    return variable.await(lock, Duration.ofNanos(unit.toNanos(time)));
+  }
+
+  @Override
+  public boolean awaitUntil(Date deadline) throws InterruptedException {
+    return variable.await(lock, Duration.between(Instant.now(), deadline.toInstant()));
+  }
+
+  @Override
+  public void signal() {
+    checkHeld.run();
+    variable.signal();
+  }
+
+  @Override
+  public void signalAll() {
+    checkHeld.run();
+    variable.signalAll();
+  }
+}

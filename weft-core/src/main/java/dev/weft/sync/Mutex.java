@@ -1,0 +1,260 @@
+package dev.weft.sync;
+
+import dev.weft.internal.FiberAccess;
+import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.wait.WaitNode;
+import dev.weft.internal.wait.WaitQueue;
+import dev.weft.internal.wait.Waiter;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock that is handed over: {@link #unlock} gives it to the one who has waited longest, and
+ * nobody can come between. Reentrant, as {@link java.util.concurrent.locks.ReentrantLock} is.
+ *
+ * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="mutex"}
+ */
+public final class Mutex implements Lock {
+  /*
+   *       FREE -> HELD         // lock, without a word to anybody
+   *       HELD -> FREE         // unlock, likewise
+   *       HELD -> CONTENDED    // one is about to queue; under the guard
+   *  CONTENDED -> CONTENDED    // handed to the first in the queue, others wait; under the guard
+   *  CONTENDED -> HELD         // handed to the last in the queue; under the guard
+   *  CONTENDED -> FREE         // all who waited have given up; under the guard
+   *
+   * Invariants:
+   *  - Somebody in the queue who still waits: state == CONTENDED. So no unlock overlooks a waiter,
+   *    and no lock overtakes one.
+   *  - owner is written by the owner alone, after it has got the lock and before it gives it away:
+   *    whoever reads his own thread there holds it, without any ordering.
+   */
+  private static final int FREE = 0;
+  private static final int HELD = 1;
+  private static final int CONTENDED = 2;
+
+  private static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(Mutex.class, "state", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private volatile int state;
+  private @Nullable Thread owner;
+
+  // how often the owner has locked it beyond the first time; the owner only
+  private int again;
+
+  private final SpinLock guard = new SpinLock();
+  private final WaitQueue queue = new WaitQueue(guard, "the lock of", this);
+
+  /** Creates a mutex that nobody holds. */
+  public Mutex() {}
+
+  @Override
+  public void lock() {
+    Thread me = Thread.currentThread();
+    if (STATE.compareAndSet(this, FREE, HELD)) {
+      owner = me;
+    } else if (!lockedAgain(me)) {
+      Waiter waiter = new Waiter(FiberAccess.current());
+      if (!takeOrQueue(waiter)) {
+        waiter.awaitUninterruptibly(queue);
+      }
+      owner = me;
+    }
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * @throws InterruptedException if the caller is interrupted, cancelled or past its deadline; it
+   *     has left the queue then, and does not hold the mutex
+   */
+  @Override
+  public void lockInterruptibly() throws InterruptedException {
+    Waiter waiter = new Waiter(FiberAccess.enter());
+    Thread me = Thread.currentThread();
+    if (!lockedAgain(me)) {
+      if (!takeOrQueue(waiter)) {
+        waiter.await(queue);
+      }
+      owner = me;
+    }
+  }
+
+  @Override
+  public boolean tryLock() {
+    Thread me = Thread.currentThread();
+    if (STATE.compareAndSet(this, FREE, HELD)) {
+      owner = me;
+      return true;
+    }
+    return lockedAgain(me);
+  }
+
+  /**
+   * Waits for the mutex for so long.
+   *
+   * @throws InterruptedException if the caller is interrupted, cancelled or past its deadline
+   */
+  public boolean tryLock(Duration limit) throws InterruptedException {
+    Waiter waiter = new Waiter(FiberAccess.enter());
+    Thread me = Thread.currentThread();
+    if (!lockedAgain(me)) {
+      if (!takeOrQueue(waiter) && !waiter.await(queue, limit)) {
+        return false;
+      }
+      owner = me;
+    }
+    return true;
+  }
+
+  /** Waits for the mutex for so long: see {@link #tryLock(Duration)}. */
+  @Override
+  public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+    return tryLock(Duration.ofNanos(unit.toNanos(time)));
+  }
+
+  /**
+   * Gives the mutex to the one who has waited longest, or leaves it free.
+   *
+   * @throws IllegalMonitorStateException if the caller does not hold it
+   */
+  @Override
+  public void unlock() {
+    Thread me = Thread.currentThread();
+    if (owner != me) {
+      throw notOwner("unlock");
+    }
+    if (again > 0) {
+      again--;
+    } else {
+      release();
+    }
+  }
+
+  private void release() {
+    owner = null;
+    if (!STATE.compareAndSet(this, HELD, FREE)) {
+      handOver();
+    }
+  }
+
+  private void handOver() {
+    WaitNode next;
+    guard.lock();
+    try {
+      next = queue.poll();
+      state = next == null ? FREE : queue.isEmpty() ? HELD : CONTENDED;
+    } finally {
+      guard.unlock();
+    }
+    if (next != null) {
+      next.wake();
+    }
+  }
+
+  private boolean lockedAgain(Thread me) {
+    if (owner != me) {
+      return false;
+    }
+    if (again == Integer.MAX_VALUE) {
+      throw new Error("cannot lock " + this + " again: it has been locked 2,147,483,648 times");
+    }
+    again++;
+    return true;
+  }
+
+  /** Takes it if it is free, else joins the queue; returns whether it was free. */
+  private boolean takeOrQueue(Waiter waiter) {
+    guard.lock();
+    try {
+      while (true) {
+        if (STATE.compareAndSet(this, FREE, HELD)) {
+          return true;
+        }
+        if (state == CONTENDED || STATE.compareAndSet(this, HELD, CONTENDED)) {
+          queue.add(waiter);
+          return false;
+        }
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  // ---- conditions ----
+
+  /**
+   * Returns a condition of this mutex: a {@link ConditionVariable} that knows its lock. {@code
+   * signal} and {@code signalAll} are for the holder. Nobody is woken without a signal.
+   */
+  @Override
+  public Condition newCondition() {
+    return new LockCondition(this, this::checkHeld);
+  }
+
+  private void checkHeld() {
+    if (!isHeldByCurrentThread()) {
+      throw notOwner("signal a condition of");
+    }
+  }
+
+  /** Gives it away, however often it is held; returns how often beyond the first time. */
+  int releaseAll() {
+    if (!isHeldByCurrentThread()) {
+      throw notOwner("wait for a condition of");
+    }
+    int times = again;
+    again = 0;
+    release();
+    return times;
+  }
+
+  /** Takes it back as it was before {@link #releaseAll}. */
+  void lockAgain(int times) {
+    lock();
+    again = times;
+  }
+
+  // ---- looking ----
+
+  /** Returns whether the caller holds it. */
+  public boolean isHeldByCurrentThread() {
+    return owner == Thread.currentThread();
+  }
+
+  /** Returns whether anybody holds it. */
+  public boolean isLocked() {
+    return state != FREE;
+  }
+
+  private IllegalMonitorStateException notOwner(String verb) {
+    return new IllegalMonitorStateException(
+        "cannot "
+            + verb
+            + " "
+            + this
+            + ": the caller, "
+            + FiberAccess.describe(Thread.currentThread())
+            + ", does not hold it");
+  }
+
+  @Override
+  public String toString() {
+    Thread holder = owner;
+    String who =
+        holder != null ? "held by " + FiberAccess.describe(holder) : isLocked() ? "held" : "free";
+    return "mutex " + Integer.toHexString(System.identityHashCode(this)) + " (" + who + ")";
+  }
+}

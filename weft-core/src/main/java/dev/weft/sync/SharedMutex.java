@@ -1,0 +1,296 @@
+package dev.weft.sync;
+
+import dev.weft.internal.FiberAccess;
+import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.wait.WaitNode;
+import dev.weft.internal.wait.WaitQueue;
+import dev.weft.internal.wait.Waiter;
+import dev.weft.internal.wait.WakeList;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock that many readers can share, or one writer can have alone. Writers come first: while one
+ * waits no new reader enters. When a writer is done, the readers that have waited for it go before
+ * the next writer, so neither kind can keep the other out.
+ *
+ * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="shared"}
+ *
+ * <p>Not reentrant, and no reader can become a writer: a writer that locks again is refused; a
+ * reader that does waits for ever once a writer waits.
+ */
+public final class SharedMutex implements ReadWriteLock {
+  /*
+   * Invariants, under the guard:
+   *  - readers >= 0; readers > 0 and writing exclude each other.
+   *  - Somebody waits to write: somebody reads or writes. Whoever leaves last hands over.
+   *  - Somebody waits to read: somebody writes, or somebody waits to write. So when a writer that
+   *    waited gives up, the readers behind it have to be let in.
+   */
+  private final SpinLock guard = new SpinLock();
+  private final WaitQueue toRead = new WaitQueue(guard, "the read lock of", this);
+  private final WaitQueue toWrite = new WaitQueue(guard, "the write lock of", this);
+  private final Lock readLock = new ReadLock();
+  private final Lock writeLock = new WriteLock();
+  private int readers;
+  private boolean writing;
+
+  // the one who writes; written by itself, as in Mutex
+  private volatile @Nullable Thread writer;
+
+  /** Creates one that nobody holds. */
+  public SharedMutex() {}
+
+  /** Returns the lock that many can hold; it has no conditions. */
+  @Override
+  public Lock readLock() {
+    return readLock;
+  }
+
+  /** Returns the lock that one can hold. */
+  @Override
+  public Lock writeLock() {
+    return writeLock;
+  }
+
+  @Override
+  public String toString() {
+    Thread one = writer;
+    return "shared mutex "
+        + Integer.toHexString(System.identityHashCode(this))
+        + (one != null ? " (written by " + FiberAccess.describe(one) + ")" : "");
+  }
+
+  /** What both have in common. */
+  private abstract class Side implements Lock {
+    private final WaitQueue queue;
+
+    Side(WaitQueue queue) {
+      this.queue = queue;
+    }
+
+    /** Takes it if that is possible now; under the guard. */
+    abstract boolean take();
+
+    /** Called by one who has it. */
+    void entered() {}
+
+    /** Called by one who gave up. */
+    void gaveUp() {}
+
+    @Override
+    public void lock() {
+      refuseWriter();
+      Waiter waiter = new Waiter(FiberAccess.current());
+      if (!takeOrQueue(waiter)) {
+        waiter.awaitUninterruptibly(queue);
+      }
+      entered();
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+      refuseWriter();
+      Waiter waiter = new Waiter(FiberAccess.enter());
+      if (!takeOrQueue(waiter)) {
+        try {
+          waiter.await(queue);
+        } catch (InterruptedException e) {
+          gaveUp();
+          throw e;
+        }
+      }
+      entered();
+    }
+
+    @Override
+    public boolean tryLock() {
+      boolean taken;
+      guard.lock();
+      try {
+        taken = take();
+      } finally {
+        guard.unlock();
+      }
+      if (taken) {
+        entered();
+      }
+      return taken;
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+      refuseWriter();
+      Waiter waiter = new Waiter(FiberAccess.enter());
+      if (!takeOrQueue(waiter)) {
+        boolean got = false;
+        try {
+          got = waiter.await(queue, Duration.ofNanos(unit.toNanos(time)));
+        } finally {
+          if (!got) {
+            gaveUp();
+          }
+        }
+        if (!got) {
+          return false;
+        }
+      }
+      entered();
+      return true;
+    }
+
+    private boolean takeOrQueue(Waiter waiter) {
+      guard.lock();
+      try {
+        if (take()) {
+          return true;
+        }
+        queue.add(waiter);
+        return false;
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    private void refuseWriter() {
+      if (writer == Thread.currentThread()) {
+        throw new IllegalStateException(
+            "cannot lock "
+                + SharedMutex.this
+                + ": the caller writes already, it would wait for itself");
+      }
+    }
+
+    @Override
+    public String toString() {
+      return queue.toString();
+    }
+  }
+
+  private final class ReadLock extends Side {
+    ReadLock() {
+      super(toRead);
+    }
+
+    @Override
+    boolean take() {
+      if (writing || toWrite.first() != null) {
+        return false;
+      }
+      readers++;
+      return true;
+    }
+
+    @Override
+    public void unlock() {
+      WaitNode next = null;
+      guard.lock();
+      try {
+        if (readers == 0) {
+          throw new IllegalMonitorStateException(
+              "cannot unlock the read lock of " + SharedMutex.this + ": nobody reads");
+        }
+        if (--readers == 0) {
+          next = toWrite.poll();
+          writing = next != null;
+        }
+      } finally {
+        guard.unlock();
+      }
+      if (next != null) {
+        next.wake();
+      }
+    }
+
+    @Override
+    public Condition newCondition() {
+      throw new UnsupportedOperationException(
+          "a read lock has no conditions: use the write lock, or a ConditionVariable");
+    }
+  }
+
+  private final class WriteLock extends Side {
+    WriteLock() {
+      super(toWrite);
+    }
+
+    @Override
+    boolean take() {
+      if (writing || readers > 0) {
+        return false;
+      }
+      writing = true;
+      return true;
+    }
+
+    @Override
+    void entered() {
+      writer = Thread.currentThread();
+    }
+
+    /** Lets in the readers that waited behind this one. */
+    @Override
+    void gaveUp() {
+      WakeList woken = new WakeList();
+      guard.lock();
+      try {
+        if (!writing && toWrite.first() == null) {
+          letReadersIn(woken);
+        }
+      } finally {
+        guard.unlock();
+      }
+      woken.wake();
+    }
+
+    @Override
+    public void unlock() {
+      checkHeld();
+      writer = null;
+      WakeList woken = new WakeList();
+      guard.lock();
+      try {
+        writing = false;
+        letReadersIn(woken);
+        if (readers == 0) {
+          WaitNode next = toWrite.poll();
+          if (next != null) {
+            writing = true;
+            woken.add(next);
+          }
+        }
+      } finally {
+        guard.unlock();
+      }
+      woken.wake();
+    }
+
+    @Override
+    public Condition newCondition() {
+      return new LockCondition(this, this::checkHeld);
+    }
+
+    private void checkHeld() {
+      if (writer != Thread.currentThread()) {
+        throw new IllegalMonitorStateException(
+            "cannot unlock the write lock of "
+                + SharedMutex.this
+                + ": the caller, "
+                + FiberAccess.describe(Thread.currentThread())
+                + ", does not hold it");
+      }
+    }
+  }
+
+  /** Under the guard. */
+  private void letReadersIn(WakeList woken) {
+    for (WaitNode next = toRead.poll(); next != null; next = toRead.poll()) {
+      readers++;
+      woken.add(next);
+    }
+  }
+}

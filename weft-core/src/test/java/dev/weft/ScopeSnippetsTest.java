@@ -1,0 +1,51 @@
+package dev.weft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+
+/** The snippets of the Javadoc of scopes: compiled, run and checked here. */
+class ScopeSnippetsTest {
+  private static String fetch(String what) throws InterruptedException {
+    Fiber.sleep(Duration.ofMillis(1));
+    return what;
+  }
+
+  @Test
+  void all() throws Exception {
+    // @start region="all"
+    String page;
+    try (Scope scope = Scope.open()) {
+      Fiber<String> head = scope.go(() -> fetch("head"));
+      Fiber<String> body = scope.go(() -> fetch("body"));
+      scope.join(); // if one of them fails the other is cancelled, and the failure comes out here
+      page = head.join() + " and " + body.join();
+    }
+    // @end
+    assertThat(page).isEqualTo("head and body");
+  }
+
+  @Test
+  void any() {
+    Callable<String> slow = () -> fetchAfter(Duration.ofHours(1));
+    Callable<String> quick = () -> fetchAfter(Duration.ZERO);
+    // @start region="any"
+    String answer;
+    Scope.Joiner<String> first = Scope.Joiner.anySuccessfulResultOrThrow();
+    try (Scope scope = Scope.open(first, Duration.ofSeconds(30))) {
+      scope.go(slow);
+      scope.go(quick);
+      scope.join(); // the first to succeed cancels the others
+      answer = first.result();
+    }
+    // @end
+    assertThat(answer).isEqualTo("after PT0S");
+  }
+
+  private static String fetchAfter(Duration time) throws InterruptedException {
+    Fiber.sleep(time);
+    return "after " + time;
+  }
+}

@@ -1,0 +1,41 @@
+package dev.weft.stress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.ForkedJvm;
+import dev.weft.testkit.Feature;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The short form of {@link ModelCheck}; run its main for longer ones. */
+@Tag("stress")
+@Feature({"Y1", "Y2", "Y3", "Y4"})
+class ModelCheckTest {
+  @Test
+  @Timeout(120)
+  void thePlantedBugsAreCaughtAndTheLocksAreSilent() throws Exception {
+    ForkedJvm.Result result =
+        ForkedJvm.java(
+            ForkedJvm.weftArgs(),
+            "-XX:+EnableDynamicAgentLoading",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            "dev.weft.stress.ModelCheck",
+            "5",
+            "400");
+    assertThat(result.output())
+        .contains(
+            "LostWakeUp: caught",
+            "BrokenExclusion: caught",
+            "LostValue: caught",
+            "DoubleHandOver: caught",
+            "OfMutex: silent",
+            "OfSemaphore: silent",
+            "OfSharedMutex: silent",
+            "OfConditionVariable: silent");
+    assertThat(result.exitStatus()).isZero();
+  }
+}

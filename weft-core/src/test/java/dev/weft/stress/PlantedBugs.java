@@ -1,0 +1,157 @@
+package dev.weft.stress;
+
+import dev.weft.internal.FiberAccess;
+import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.wait.WaitNode;
+import dev.weft.internal.wait.WaitQueue;
+import dev.weft.internal.wait.Waiter;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Wrong on purpose, one bug of each kind, in the parts that the real ones are made of: a checker
+ * that does not find these is not to be believed when it finds nothing.
+ */
+final class PlantedBugs {
+  private PlantedBugs() {}
+
+  /** A lock that counts what is done under it. */
+  private abstract static class Lock {
+    final SpinLock guard = new SpinLock();
+    final WaitQueue queue = new WaitQueue(guard, "the lock of", "a planted bug");
+    volatile boolean held;
+
+    abstract void lock();
+
+    final void unlock() {
+      WaitNode next;
+      guard.lock();
+      try {
+        next = queue.poll();
+        held = next != null;
+      } finally {
+        guard.unlock();
+      }
+      if (next != null) {
+        next.wake();
+      }
+    }
+  }
+
+  /** One decides under the guard that it has to wait, but joins the queue only later. */
+  public static class LostWakeUp {
+    private int count;
+    private final Lock lock =
+        new Lock() {
+          @Override
+          void lock() {
+            guard.lock();
+            try {
+              if (!held) {
+                held = true;
+                return;
+              }
+            } finally {
+              guard.unlock();
+            }
+            Waiter waiter = new Waiter(FiberAccess.current());
+            guard.lock();
+            try {
+              queue.add(waiter);
+            } finally {
+              guard.unlock();
+            }
+            waiter.awaitUninterruptibly(queue);
+          }
+        };
+
+    @Operation
+    public int next() {
+      lock.lock();
+      try {
+        return ++count;
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** Two see it free before one takes it. */
+  public static class BrokenExclusion {
+    private int count;
+    private final Lock lock =
+        new Lock() {
+          @Override
+          void lock() {
+            if (!held) {
+              held = true; // not in one step
+              return;
+            }
+            Waiter waiter = new Waiter(FiberAccess.current());
+            guard.lock();
+            try {
+              if (!held) {
+                held = true;
+                return;
+              }
+              queue.add(waiter);
+            } finally {
+              guard.unlock();
+            }
+            waiter.awaitUninterruptibly(queue);
+          }
+        };
+
+    @Operation
+    public int next() {
+      lock.lock();
+      try {
+        return ++count;
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** A place for one value, in which one overwrites another's. */
+  public static class LostValue {
+    private volatile @Nullable Integer value;
+
+    @Operation
+    public boolean put(int number) {
+      if (value != null) {
+        return false;
+      }
+      value = number;
+      return true;
+    }
+
+    @Operation
+    public synchronized @Nullable Integer take() {
+      Integer taken = value;
+      value = null;
+      return taken;
+    }
+  }
+
+  /** A place for one value, which two take. */
+  public static class DoubleHandOver {
+    private volatile @Nullable Integer value;
+
+    @Operation
+    public synchronized boolean put(int number) {
+      if (value != null) {
+        return false;
+      }
+      value = number;
+      return true;
+    }
+
+    @Operation
+    public @Nullable Integer take() {
+      Integer taken = value;
+      value = null; // not in one step
+      return taken;
+    }
+  }
+}

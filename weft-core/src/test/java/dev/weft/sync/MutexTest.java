@@ -1,0 +1,253 @@
+package dev.weft.sync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.weft.Fiber;
+import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
+import dev.weft.testkit.Feature;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Date;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import org.junit.jupiter.api.Test;
+
+/** Mutexes: exclusion, hand-over, ownership. */
+@Feature({"Y1", "Y6"})
+@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
+class MutexTest {
+  @Test
+  void oneAtATimeAlsoAcrossSuspensions() throws Exception {
+    Mutex mutex = new Mutex();
+    int[] count = {0};
+    try (Crew crew = new Crew()) {
+      List<Crew.Member> members = new ArrayList<>();
+      for (int i = 0; i < 9; i++) {
+        members.add(
+            crew.start(
+                () -> {
+                  for (int k = 0; k < 500; k++) {
+                    mutex.lock();
+                    try {
+                      int seen = count[0];
+                      if (k % 50 == 0) {
+                        Thread.yield();
+                      }
+                      count[0] = seen + 1;
+                    } finally {
+                      mutex.unlock();
+                    }
+                  }
+                }));
+      }
+      for (Crew.Member member : members) {
+        member.join();
+      }
+    }
+    assertThat(count[0]).isEqualTo(4_500);
+    assertThat(mutex.isLocked()).isFalse();
+  }
+
+  @Test
+  void itIsHandedOverInTheOrderOfArrivalAndNobodyComesBetween() throws Exception {
+    Mutex mutex = new Mutex();
+    List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+    try (Crew crew = new Crew()) {
+      List<Crew.Member> members = new ArrayList<>();
+      mutex.lock();
+      for (int i = 0; i < 9; i++) {
+        int mine = i;
+        members.add(
+            crew.start(
+                    () -> {
+                      mutex.lock();
+                      order.add(mine);
+                      mutex.unlock();
+                    })
+                .waits());
+      }
+      mutex.unlock();
+      mutex.lock(); // behind those who came before
+      order.add(9);
+      mutex.unlock();
+      for (Crew.Member member : members) {
+        member.join();
+      }
+    }
+    assertThat(order).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+  }
+
+  @Test
+  void onOneThreadTwoFibersThatLoopTakeTurns() throws Exception {
+    Mutex mutex = new Mutex();
+    List<String> order = new ArrayList<>();
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      Fiber<?>[] fibers = new Fiber<?>[2];
+      for (int i = 0; i < 2; i++) {
+        String name = i == 0 ? "a" : "b";
+        fibers[i] =
+            scheduler.go(
+                () -> {
+                  for (int k = 0; k < 5; k++) {
+                    mutex.lock();
+                    order.add(name);
+                    Fiber.yield();
+                    mutex.unlock();
+                  }
+                });
+      }
+      fibers[0].join();
+      fibers[1].join();
+    }
+    assertThat(order).containsExactly("a", "b", "a", "b", "a", "b", "a", "b", "a", "b");
+  }
+
+  @Test
+  void tryLockTakesItOnlyIfFree() throws Exception {
+    Mutex mutex = new Mutex();
+    assertThat(mutex.tryLock()).isTrue();
+    try (Crew crew = new Crew()) {
+      crew.start(
+              () -> {
+                assertThat(mutex.tryLock()).isFalse();
+                assertThat(mutex.tryLock(Duration.ZERO)).isFalse();
+                assertThat(mutex.tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
+              })
+          .join();
+      mutex.unlock();
+      crew.start(
+              () -> {
+                assertThat(mutex.tryLock(Duration.ofSeconds(15))).isTrue();
+                mutex.unlock();
+              })
+          .join();
+    }
+    assertThat(mutex.isLocked()).isFalse();
+  }
+
+  @Test
+  void aTimedOneThatGetsItInTimeHasIt() throws Exception {
+    Mutex mutex = new Mutex();
+    mutex.lock();
+    try (Crew crew = new Crew()) {
+      for (int i = 0; i < 3; i++) {
+        Crew.Member waiting =
+            crew.start(
+                    () -> {
+                      assertThat(mutex.tryLock(Duration.ofSeconds(15))).isTrue();
+                      assertThat(mutex.isHeldByCurrentThread()).isTrue();
+                      mutex.unlock();
+                    })
+                .waits();
+        mutex.unlock();
+        waiting.join();
+        mutex.lock();
+      }
+    }
+  }
+
+  @Test
+  void theHolderMayLockAgain() throws Exception {
+    Mutex mutex = new Mutex();
+    mutex.lock();
+    mutex.lock();
+    mutex.lockInterruptibly();
+    assertThat(mutex.tryLock()).isTrue();
+    assertThat(mutex.tryLock(Duration.ZERO)).isTrue();
+    for (int i = 0; i < 5; i++) {
+      assertThat(mutex.isHeldByCurrentThread()).isTrue();
+      mutex.unlock();
+    }
+    assertThat(mutex.isLocked()).isFalse();
+  }
+
+  @Test
+  void whoDoesNotHoldItCannotUnlockAndIsToldWhoDoes() throws Exception {
+    Mutex mutex = new Mutex();
+    assertThatExceptionOfType(IllegalMonitorStateException.class)
+        .isThrownBy(mutex::unlock)
+        .withMessageContaining("(free): the caller, " + Thread.currentThread());
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      Fiber<Void> holder =
+          scheduler.go(
+              FiberOptions.named("holder"),
+              () -> {
+                mutex.lock();
+                Fiber.suspend();
+                mutex.unlock();
+              });
+      dev.weft.Eventually.waits(holder);
+      assertThatExceptionOfType(IllegalMonitorStateException.class)
+          .isThrownBy(mutex::unlock)
+          .withMessageContaining("held by " + holder)
+          .withMessageContaining("does not hold it");
+      assertThat(mutex.isLocked()).isTrue();
+      scheduler.schedule(holder);
+      holder.join();
+    }
+  }
+
+  @Test
+  void aDumpShowsWhoHoldsIt() throws Exception {
+    Mutex mutex = new Mutex();
+    mutex.lock();
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      Fiber<Void> waiting =
+          scheduler.go(
+              () -> {
+                mutex.lock();
+                mutex.unlock();
+              });
+      dev.weft.Eventually.waits(waiting);
+      assertThat(scheduler.dump().text())
+          .contains("waits for the lock of mutex")
+          .contains("held by " + Thread.currentThread());
+      mutex.unlock();
+      waiting.join();
+    }
+  }
+
+  @Test
+  @SuppressWarnings({"WaitNotInLoop", "JavaUtilDate"})
+  void aConditionGivesItAwayAndTakesItBackAsItWas() throws Exception {
+    Mutex mutex = new Mutex();
+    Condition condition = mutex.newCondition();
+    assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(condition::await);
+    assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(condition::signal);
+    assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(condition::signalAll);
+    try (Crew crew = new Crew()) {
+      List<Crew.Member> members = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        members.add(
+            crew.start(
+                    () -> {
+                      mutex.lock();
+                      mutex.lock();
+                      condition.await();
+                      mutex.unlock();
+                      assertThat(mutex.isHeldByCurrentThread()).isTrue();
+                      mutex.unlock();
+                      assertThat(mutex.isHeldByCurrentThread()).isFalse();
+                    })
+                .waits());
+      }
+      mutex.lock();
+      condition.signal();
+      mutex.unlock();
+      members.get(0).join();
+      assertThat(members.get(1).end().isDone()).isFalse();
+      mutex.lock();
+      condition.signalAll();
+      assertThat(condition.awaitNanos(1)).isNotPositive();
+      assertThat(condition.await(1, TimeUnit.NANOSECONDS)).isFalse();
+      assertThat(condition.awaitUntil(new Date())).isFalse();
+      mutex.unlock();
+      members.get(1).join();
+      members.get(2).join();
+    }
+  }
+}
