@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * No code of Weft asks for the time of day, which can be set, but sleepUntil, whose argument is
- * one. What timers do with the clock they have is in {@link TimerTest}.
+ * No code of Weft asks for the time of day, which can be set, but sleepUntil and the awaitUntil of
+ * a condition, whose arguments are one. What timers do with the clock they have is in {@link TimerTest}.
  */
 @Feature("T5")
 class MonotonicTimeTest {
@@ -43,7 +43,7 @@ class MonotonicTimeTest {
           "java/util/concurrent/locks/Condition.awaitUntil");
 
   @Test
-  void onlySleepUntilAsksForTheTimeOfDay() throws Exception {
+  void onlyWhatIsGivenATimeOfDayAsksForIt() throws Exception {
     Path classes =
         Path.of(
             URI.create(Fiber.class.getProtectionDomain().getCodeSource().getLocation().toString()));
@@ -59,7 +59,10 @@ class MonotonicTimeTest {
       scanned++;
     }
     assertThat(scanned).isGreaterThan(20);
-    assertThat(found).containsExactly("dev/weft/Fiber.sleepUntil calls java/time/Instant.now");
+    assertThat(found)
+        .containsExactly(
+            "dev/weft/Fiber.sleepUntil calls java/time/Instant.now",
+            "dev/weft/sync/LockCondition.awaitUntil calls java/time/Instant.now");
   }
 
   private static void scan(ClassModel model, Set<String> found) {
