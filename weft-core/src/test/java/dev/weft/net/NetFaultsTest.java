@@ -2,6 +2,7 @@ package dev.weft.net;
 
 import static dev.weft.net.Nets.bytes;
 import static dev.weft.net.Nets.loopback;
+import static dev.weft.net.Nets.rest;
 import static dev.weft.net.Nets.text;
 import static dev.weft.net.Nets.waits;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -14,11 +15,14 @@ import dev.weft.Scheduler;
 import dev.weft.internal.poller.Poller;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.BindException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
@@ -32,6 +36,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -116,6 +121,40 @@ class NetFaultsTest {
       assertThat(writer.status()).isEqualTo(Fiber.Status.WAITING);
       assertThat(pair.server().read(new byte[1])).isEqualTo(-1);
       writer.cancel();
+    }
+  }
+
+  /** Connection, answer and end are all told at once. */
+  @Test
+  @Feature("N3")
+  void aPeerThatEndsBeforeTheConnectIsNoticedLosesNothing() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Thread.ofPlatform()
+          .start(
+              () -> {
+                try (Socket socket = server.accept()) {
+                  socket.getOutputStream().write(bytes("all"));
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                } finally {
+                  ended.countDown();
+                }
+              });
+      Fiber<String> client =
+          scheduler.go(
+              () -> {
+                try (TcpStream stream = TcpStream.connect(server.getLocalSocketAddress())) {
+                  return rest(stream);
+                }
+              });
+      scheduler.go(
+          () -> {
+            while (ended.getCount() > 0) {
+              Thread.onSpinWait(); // keeps the thread from polling
+            }
+          });
+      assertThat(client.join(Duration.ofSeconds(15))).isEqualTo("all");
     }
   }
 

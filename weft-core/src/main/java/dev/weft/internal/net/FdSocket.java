@@ -374,7 +374,6 @@ final class FdSocket extends NetSocket {
       writable.set(false);
       return get(FdOptions.ERROR) != 0 && finishConnect(address);
     }
-    ended = false; // a socket that is not connected yet looks as if it had ended
     remote = address;
     return true;
   }
