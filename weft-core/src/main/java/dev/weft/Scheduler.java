@@ -279,6 +279,7 @@ public final class Scheduler implements Executor, AutoCloseable {
           }
         }
         Log.warn(this + " stopped without the end of " + names(fibers().toList()));
+        state = STOPPED;
         giveUp();
       }
     } catch (InterruptedException e) {
@@ -307,7 +308,6 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   private void giveUp() {
-    state = STOPPED;
     fibers().forEach(Fiber::abandon);
     afterStopped();
   }
@@ -322,7 +322,7 @@ public final class Scheduler implements Executor, AutoCloseable {
       stopIfDrained();
       if (config.failOnDeadlock && state == STOPPING) {
         String report = DeadlockReport.of(this);
-        if (report != null) {
+        if (report != null && STATE.compareAndSet(this, STOPPING, STOPPED)) { // who is first tells
           deadlock = report;
           giveUp();
         }

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * No code of Weft asks for the time of day, which can be set, but sleepUntil and the awaitUntil of
- * a condition, whose arguments are one. What timers do with the clock they have is in {@link TimerTest}.
+ * a condition, whose arguments are one. What timers do with the clock they have is in {@link
+ * TimerTest}.
  */
 @Feature("T5")
 class MonotonicTimeTest {
