@@ -107,7 +107,7 @@ class IoManagerTest {
     assertThat(io.pendingEvents()).isEqualTo(1);
     send();
     awaitCall();
-    assertThat(io.pendingEvents()).isZero();
+    eventually(() -> io.pendingEvents() == 0);
     send();
     CountDownLatch second = new CountDownLatch(1);
     io.addEvent(left, IoEvent.READ, second::countDown); // it is there already
@@ -219,7 +219,7 @@ class IoManagerTest {
     scheduler.go(() -> io.addEvent(left, IoEvent.WRITE, writable::countDown)).join();
     send();
     awaitCall();
-    assertThat(io.pendingEvents()).isEqualTo(1);
+    eventually(() -> io.pendingEvents() == 1); // the callback may be quicker than the count
     assertThat(writable.getCount()).isEqualTo(1);
     ByteBuffer sink = ByteBuffer.allocate(1 << 20);
     scheduler

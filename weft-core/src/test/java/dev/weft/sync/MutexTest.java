@@ -85,7 +85,7 @@ class MutexTest {
   void onOneThreadTwoFibersThatLoopTakeTurns() throws Exception {
     Mutex mutex = new Mutex();
     List<String> order = new ArrayList<>();
-    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build()) {
       Fiber<?>[] fibers = new Fiber<?>[2];
       for (int i = 0; i < 2; i++) {
         String name = i == 0 ? "a" : "b";
@@ -100,6 +100,7 @@ class MutexTest {
                   }
                 });
       }
+      scheduler.start(); // not before both are there: the first could be done by then
       fibers[0].join();
       fibers[1].join();
     }

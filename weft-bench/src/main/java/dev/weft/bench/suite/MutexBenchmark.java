@@ -57,18 +57,24 @@ public class MutexBenchmark {
 
   /** Ours. */
   @Benchmark
-  public void mutex(Free of) {
+  public long mutex(Free of) {
     of.mutex.lock();
-    of.count++;
-    of.mutex.unlock();
+    try {
+      return of.count++;
+    } finally {
+      of.mutex.unlock();
+    }
   }
 
   /** The JDK's. */
   @Benchmark
-  public void reentrantLock(Free of) {
+  public long reentrantLock(Free of) {
     of.reentrant.lock();
-    of.count++;
-    of.reentrant.unlock();
+    try {
+      return of.count++;
+    } finally {
+      of.reentrant.unlock();
+    }
   }
 
   /** Ours among fibers of one thread. */
