@@ -43,7 +43,7 @@ final class Deadline extends TimerNode {
   private volatile int state = RUNNING;
 
   private Deadline(long nanos) {
-    worker = fiber != null ? fiber.worker : Scheduler.shared().placeFor(null);
+    worker = fiber != null ? fiber.worker : Scheduler.shared().placement.forNew(null);
     time = worker.scheduler.clock.nanoTime() + nanos;
   }
 

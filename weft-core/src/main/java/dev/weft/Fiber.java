@@ -1,25 +1,24 @@
 package dev.weft;
 
+import static dev.weft.Outcome.CANCELLING;
+import static dev.weft.Outcome.NULL_RESULT;
+
+import dev.weft.Outcome.Cancelled;
+import dev.weft.Outcome.Failure;
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.internal.jdk.VirtualThreads;
-import java.io.InterruptedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -80,56 +79,6 @@ public final class Fiber<T> {
     DONE
   }
 
-  /** What the body left when it is null: a body may return null, an outcome may not. */
-  private static final Object NULL_RESULT = new Object();
-
-  /** The outcome from cancel() until the end of the body. */
-  private static final Object CANCELLING = new Object();
-
-  /** The outcome of a body that threw. */
-  private record Failure(Throwable cause) {
-    static Failure of(Throwable cause) {
-      try {
-        return new Failure(cause);
-      } catch (OutOfMemoryError e) {
-        return NO_MEMORY;
-      }
-    }
-  }
-
-  /** The outcome of a cancelled fiber, with what its body threw if that says more. */
-  private record Cancelled(@Nullable Throwable cause) {
-    static Cancelled of(@Nullable Throwable cause) {
-      try {
-        return cause == null ? WITHOUT_CAUSE : new Cancelled(cause);
-      } catch (OutOfMemoryError e) {
-        return WITHOUT_CAUSE;
-      }
-    }
-  }
-
-  /** What is recorded when there is no memory to record more. */
-  private static final Failure NO_MEMORY =
-      new Failure(new OutOfMemoryError("and no memory to say where"));
-
-  private static final Cancelled WITHOUT_CAUSE = new Cancelled(null);
-
-  /** Those who wait for the end, newest first: threads to unpark and callbacks to run. */
-  private static final class Waiters {
-    final Object waiter;
-
-    // changed only by the one who ends the fiber, when the list is his
-    @Nullable Waiters next;
-
-    Waiters(Object waiter, @Nullable Waiters next) {
-      this.waiter = waiter;
-      this.next = next;
-    }
-  }
-
-  /** The waiters of a fiber that is done. */
-  private static final Waiters CLOSED = new Waiters("nobody", null);
-
   /** The slice of a fiber that has ended and let go of its thread. */
   @SuppressWarnings("UnnecessaryLambda") // its identity is what counts
   private static final Runnable NO_SLICE = () -> {};
@@ -155,7 +104,6 @@ public final class Fiber<T> {
   private static final AtomicLong LAST_ID = new AtomicLong();
   private static final VarHandle OUTCOME;
   private static final VarHandle WAITERS;
-  private static final VarHandle GUESTS;
   private static final VarHandle TURN;
   private static final VarHandle THREAD;
   private static final VarHandle PERMIT;
@@ -165,12 +113,11 @@ public final class Fiber<T> {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       OUTCOME = lookup.findVarHandle(Fiber.class, "outcome", Object.class);
-      WAITERS = lookup.findVarHandle(Fiber.class, "waiters", Waiters.class);
+      WAITERS = lookup.findVarHandle(Fiber.class, "waiters", EndWaiter.class);
       EXPIRED_DEADLINES = lookup.findVarHandle(Fiber.class, "expiredDeadlines", int.class);
       THREAD = lookup.findVarHandle(Fiber.class, "thread", Thread.class);
       TURN = lookup.findVarHandle(Fiber.class, "turn", int.class);
       PERMIT = lookup.findVarHandle(Fiber.class, "permit", boolean.class);
-      GUESTS = lookup.findVarHandle(Strand.class, "guests", Map.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -196,7 +143,7 @@ public final class Fiber<T> {
   // null, CANCELLING, or how it ended: a result, Failure or Cancelled
   private volatile @Nullable Object outcome;
 
-  private volatile @Nullable Waiters waiters;
+  private volatile @Nullable EndWaiter waiters;
 
   // given by schedule(), taken by suspend()
   private volatile boolean permit;
@@ -263,7 +210,7 @@ public final class Fiber<T> {
   }
 
   /** Creates the fiber of a virtual thread that code inside the host has started. */
-  private Fiber(Fiber<?> host, Thread thread, Runnable slice) {
+  Fiber(Fiber<?> host, Thread thread, Runnable slice) {
     this.scheduler = host.scheduler;
     this.home = host.worker;
     this.worker = host.worker;
@@ -497,7 +444,7 @@ public final class Fiber<T> {
   public static void switchTo(Scheduler target) {
     Fiber<?> self = self("switch");
     self.throwIfCancelled();
-    self.moveTo(target, target.placeFor(null), FiberOptions.ANY_THREAD);
+    self.moveTo(target, target.placement.forNew(null), FiberOptions.ANY_THREAD);
   }
 
   /** Moves this fiber to another thread of its scheduler and binds it there. */
@@ -514,74 +461,6 @@ public final class Fiber<T> {
   }
 
   // ---- between the fiber, its virtual thread and its worker ----
-
-  /** The fiber as its virtual thread sees it: the body it runs and the executor of its slices. */
-  private static final class Strand implements Executor, Runnable {
-    private final Fiber<?> fiber;
-
-    // virtual threads started in this one inherit its executor; by slice and by thread
-    private volatile @Nullable Map<Object, Fiber<?>> guests;
-
-    Strand(Fiber<?> fiber) {
-      this.fiber = fiber;
-    }
-
-    @Override
-    public void run() {
-      fiber.runBody();
-      fiber.over = true;
-    }
-
-    /**
-     * Called by the JDK whenever the thread can go on. Must not block: see submitRunContinuation.
-     */
-    @Override
-    public void execute(Runnable slice) {
-      if (fiber.slice == null) {
-        fiber.slice = slice; // the thread starts: see firstSlice
-      } else {
-        (slice == fiber.slice ? fiber : guestOf(slice)).becomeReady();
-      }
-    }
-
-    private Fiber<?> guestOf(Runnable slice) {
-      Map<Object, Fiber<?>> known = guests();
-      Fiber<?> guest = known.get(slice);
-      if (guest == null) {
-        Fiber<?> starter = currentOrNull(); // another guest, as a rule this fiber
-        Fiber<?> host = starter != null ? starter : fiber;
-        guest = new Fiber<>(host, VirtualThreads.threadOf(slice), slice);
-        known.put(slice, guest);
-        known.put(guest.ownThread(), guest);
-        guest.scheduler.countBegun(null);
-      }
-      return guest;
-    }
-
-    private Map<Object, Fiber<?>> guests() {
-      Map<Object, Fiber<?>> known = guests;
-      if (known == null) {
-        known = new ConcurrentHashMap<>();
-        if (!GUESTS.compareAndSet(this, null, known)) {
-          known = guests;
-        }
-      }
-      return known;
-    }
-
-    Fiber<?> of(Thread thread) {
-      if (fiber.thread == thread || guests == null) {
-        return fiber;
-      }
-      Fiber<?> guest = guests().get(thread);
-      return guest != null ? guest : fiber;
-    }
-
-    void forget(Fiber<?> guest) {
-      guests().remove(guest.ownThread());
-      guests().remove(guest.slice);
-    }
-  }
 
   static @Nullable Fiber<?> currentOrNull() {
     return ofOrNull(Thread.currentThread());
@@ -623,7 +502,7 @@ public final class Fiber<T> {
    * Queues this fiber where it belongs; {@code here} is the worker whose thread this is, if any.
    */
   private void enqueue(@Nullable Worker here) {
-    Worker target = scheduler.workerFor(this, here);
+    Worker target = scheduler.placement.forReady(this, here);
     if (target == here) {
       target.addReady(this);
     } else {
@@ -682,7 +561,7 @@ public final class Fiber<T> {
       // what the body throws is kept in the fiber: this is no memory for a thread, or the JDK
       // failing
       if (slice == null) {
-        endWithoutStart(Failure.of(e));
+        endWithoutStart(Outcome.failed(e));
       } else {
         scheduler.unobserved.report(this, e);
       }
@@ -706,7 +585,21 @@ public final class Fiber<T> {
     over = true;
   }
 
-  private void runBody() {
+  /** Told by its strand what the JDK gives it to run; returns whether that was the first. */
+  boolean takeFirstSlice(Runnable first) {
+    if (slice != null) {
+      return false;
+    }
+    slice = first;
+    return true;
+  }
+
+  boolean isSlice(Runnable candidate) {
+    return slice == candidate;
+  }
+
+  /** Runs the body, in its virtual thread. */
+  void runBody() {
     Object result;
     Object todo = body instanceof Scope.Inheriting inheriting ? inheriting.body() : body;
     body = null;
@@ -721,9 +614,10 @@ public final class Fiber<T> {
         result = NULL_RESULT;
       }
     } catch (Throwable e) {
-      result = Failure.of(e);
+      result = Outcome.failed(e);
     }
     end(result);
+    over = true;
   }
 
   /** Records how it ended and wakes those who wait; needs no memory to do so. */
@@ -732,15 +626,11 @@ public final class Fiber<T> {
       return; // abandoned
     }
     if (!OUTCOME.compareAndSet(this, null, result)) {
-      Throwable thrown = result instanceof Failure failure ? failure.cause : null;
-      boolean expected =
-          thrown instanceof InterruptedException
-              || thrown instanceof CancellationException
-              || (thrown != null && thrown.getClass() == InterruptedIOException.class);
-      OUTCOME.compareAndSet(this, CANCELLING, Cancelled.of(expected ? null : thrown));
+      OUTCOME.compareAndSet(this, CANCELLING, Outcome.cancelled(result));
     }
-    if (!wakeWaiters() && !observed) {
-      reportFailure();
+    Throwable failure = failure();
+    if (!wakeWaiters() && !observed && failure != null) {
+      scheduler.unobserved.add(this, failure);
     }
   }
 
@@ -757,43 +647,13 @@ public final class Fiber<T> {
     }
   }
 
-  private void reportFailure() {
-    Object end = outcome;
-    if (end instanceof Failure failure) {
-      scheduler.unobserved.add(this, failure.cause);
-    } else if (end instanceof Cancelled cancelled && cancelled.cause != null) {
-      scheduler.unobserved.add(this, cancelled.cause);
-    }
-  }
-
-  /**
-   * Wakes those who wait, oldest first, then runs the callbacks, which may take their time; returns
-   * whether there was any.
-   */
+  /** Returns whether there was any. */
   private boolean wakeWaiters() {
-    Waiters oldest = reversed((Waiters) WAITERS.getAndSet(this, CLOSED));
-    for (Waiters w = oldest; w != null; w = w.next) {
-      if (w.waiter instanceof Thread waiting) {
-        LockSupport.unpark(waiting);
-      }
+    EndWaiter waiting = (EndWaiter) WAITERS.getAndSet(this, EndWaiter.CLOSED);
+    if (waiting != null) {
+      EndWaiter.wake(waiting);
     }
-    for (Waiters w = oldest; w != null; w = w.next) {
-      if (w.waiter instanceof Runnable callback && !(w.waiter instanceof Thread)) {
-        callback.run();
-      }
-    }
-    return oldest != null;
-  }
-
-  private static @Nullable Waiters reversed(@Nullable Waiters list) {
-    Waiters result = null;
-    for (Waiters w = list; w != null; ) {
-      Waiters next = w.next;
-      w.next = result;
-      result = w;
-      w = next;
-    }
-    return result;
+    return waiting != null;
   }
 
   private boolean isOver() {
@@ -801,7 +661,7 @@ public final class Fiber<T> {
       if (ownThread().getState() != Thread.State.TERMINATED) {
         return false;
       }
-      ((Strand) VirtualThreads.executorOf(ownThread())).forget(this);
+      ((Strand) VirtualThreads.executorOf(ownThread())).forget(ownThread(), slice);
       end(NULL_RESULT);
     } else if (over && !threadWanted) {
       thread = null; // the better part of a fiber's memory, which joiners do not need
@@ -942,48 +802,36 @@ public final class Fiber<T> {
 
   /** Adds to the list of waiters; returns false if it has ended. */
   private boolean addWaiter(Object waiter) {
-    Waiters seen;
+    EndWaiter seen;
     do {
       seen = waiters;
-      if (seen == CLOSED) {
+      if (seen == EndWaiter.CLOSED) {
         return false;
       }
-    } while (!WAITERS.compareAndSet(this, seen, new Waiters(waiter, seen)));
+    } while (!WAITERS.compareAndSet(this, seen, new EndWaiter(waiter, seen)));
     return true;
   }
 
   /** Takes out one that gave up: the list is built anew without it, unless it has been closed. */
   private void removeWaiter(Object gone) {
-    Waiters seen;
+    EndWaiter seen;
     do {
       seen = waiters;
-    } while (seen != CLOSED && !WAITERS.compareAndSet(this, seen, without(gone, seen)));
-  }
-
-  private static @Nullable Waiters without(Object gone, @Nullable Waiters list) {
-    Deque<Object> newer = new ArrayDeque<>();
-    Waiters rest = list;
-    while (rest != null && rest.waiter != gone) {
-      newer.push(rest.waiter);
-      rest = rest.next;
-    }
-    Waiters result = rest == null ? null : rest.next;
-    for (Object waiter : newer) {
-      result = new Waiters(waiter, result);
-    }
-    return result;
+    } while (seen != EndWaiter.CLOSED
+        && !WAITERS.compareAndSet(this, seen, EndWaiter.without(gone, seen)));
   }
 
   private T result() {
     Object end = outcome;
     if (end instanceof Failure failure) {
       observe();
-      throw new CompletionException(this + " failed: " + failure.cause, failure.cause);
+      throw new CompletionException(this + " failed: " + failure.cause(), failure.cause());
     }
     if (end instanceof Cancelled cancelled) {
       CancellationException e = new CancellationException(this + " was cancelled");
-      if (cancelled.cause != null) {
-        e.initCause(cancelled.cause);
+      if (cancelled.cause() != null) {
+        observe();
+        e.initCause(cancelled.cause());
       }
       throw e;
     }
@@ -994,11 +842,7 @@ public final class Fiber<T> {
 
   /** What the body threw, also after a cancel; null if it did not, or only obeyed the cancel. */
   @Nullable Throwable failure() {
-    return switch (outcome) {
-      case Failure failure -> failure.cause;
-      case Cancelled cancelled -> cancelled.cause;
-      case null, default -> null;
-    };
+    return Outcome.failureOf(outcome);
   }
 
   /** Whether it has ended because it was cancelled. */

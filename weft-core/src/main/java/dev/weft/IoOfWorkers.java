@@ -23,7 +23,7 @@ final class IoOfWorkers implements IoHost {
   @Override
   public Poller poller() {
     Worker worker = scheduler.servingWorker();
-    return (worker != null ? worker : scheduler.placeForThread()).poller;
+    return (worker != null ? worker : scheduler.placement.forThread()).poller;
   }
 
   @Override
@@ -75,7 +75,7 @@ final class IoOfWorkers implements IoHost {
     @Override
     public Poller poller() {
       Fiber<?> self = Fiber.currentOrNull();
-      return (self != null ? self.worker : Scheduler.shared().placeForThread()).poller;
+      return (self != null ? self.worker : Scheduler.shared().placement.forThread()).poller;
     }
 
     @Override

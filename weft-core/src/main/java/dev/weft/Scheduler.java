@@ -81,7 +81,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   final LiveCount live;
   final UnobservedFailures unobserved;
   private final Builder config;
-  private final boolean steals;
+  final Placement placement;
   final TimersOfWorkers timerHost;
   private final Timers timers;
   private final IoOfWorkers pendingIo;
@@ -90,7 +90,6 @@ public final class Scheduler implements Executor, AutoCloseable {
   final VirtualThreads.Container container;
   private final CountDownLatch stopped = new CountDownLatch(1);
   private final AtomicInteger idle = new AtomicInteger();
-  private final AtomicInteger nextPlace = new AtomicInteger();
 
   private volatile int state = NEW;
 
@@ -110,11 +109,11 @@ public final class Scheduler implements Executor, AutoCloseable {
     this.config = config;
     this.sliceNanos = Nanos.of(config.policy.slice());
     this.blockedNanos = Nanos.of(config.blockedAfter);
-    this.steals = config.policy.steals();
     this.workers = new Worker[config.threads];
     for (int i = 0; i < workers.length; i++) {
       workers[i] = new Worker(this, i, config.policy, Poller.create());
     }
+    this.placement = new Placement(workers, config.policy.steals(), config.useCaller);
     this.live = new LiveCount(workers);
     this.unobserved = new UnobservedFailures(config.onUncaught);
     this.timerHost = new TimersOfWorkers(this);
@@ -452,7 +451,7 @@ public final class Scheduler implements Executor, AutoCloseable {
       self.giveWayIfSliceOver();
     }
     Worker here = self != null && self.scheduler() == this ? self.worker : null;
-    Worker place = options.thread() >= 0 ? worker(options.thread()) : placeFor(here);
+    Worker place = options.thread() >= 0 ? worker(options.thread()) : placement.forNew(here);
     countBegun(here);
     Fiber<T> fiber;
     try {
@@ -530,58 +529,6 @@ public final class Scheduler implements Executor, AutoCloseable {
           "thread must be between 0 and " + (workers.length - 1) + ", not " + thread);
     }
     return workers[thread];
-  }
-
-  /**
-   * Where a new fiber goes: with the one who made it if idle workers steal, else round the workers,
-   * past one that is stuck and past a caller who has not come to work yet.
-   */
-  Worker placeFor(@Nullable Worker here) {
-    if (workers.length == 1) {
-      return workers[0];
-    }
-    if (steals && here != null) {
-      return here;
-    }
-    int i =
-        Math.floorMod(
-            here != null ? here.nextPlace++ : nextPlace.getAndIncrement(), workers.length);
-    Worker dealt = workers[i];
-    boolean away = i == 0 && config.useCaller && !dealt.isServing();
-    return away || dealt.stuck ? workers[(i + 1) % workers.length] : dealt;
-  }
-
-  /** Where a timer goes that a thread of no scheduler sets: always the same worker for a thread. */
-  Worker placeForThread() {
-    int i = Math.floorMod((int) Thread.currentThread().threadId(), workers.length);
-    boolean away = i == 0 && config.useCaller && workers.length > 1 && !workers[0].isServing();
-    return workers[away ? 1 : i];
-  }
-
-  /**
-   * Where a fiber goes that has become ready: to its home. But if that sleeps, and the one who
-   * wakes the fiber has nothing else to run, it stays with him: two that talk to each other end up
-   * on one thread instead of waking each other's. Should it have to wait there, the watchdog sees
-   * to it that the sleeper takes it back.
-   */
-  Worker workerFor(Fiber<?> fiber, @Nullable Worker here) {
-    int bound = fiber.boundThread();
-    if (bound >= 0 && bound < workers.length) {
-      return workers[bound];
-    }
-    Worker home = fiber.home;
-    if (home.scheduler != this) { // schedule(fiber, thread) met it as it moved here
-      home = placeFor(null);
-      fiber.home = home;
-    }
-    if (here == null || here == home || here.scheduler != this) {
-      return home;
-    }
-    if (steals || (!fiber.isNew() && home.isAsleep() && !here.hasReady())) {
-      fiber.home = here;
-      return here;
-    }
-    return home;
   }
 
   boolean hasStealable() {

@@ -27,7 +27,7 @@ final class TimersOfWorkers implements TimerHost {
   @Override
   public TimerPlace place() {
     Worker worker = scheduler.servingWorker();
-    return worker != null ? worker : scheduler.placeForThread();
+    return worker != null ? worker : scheduler.placement.forThread();
   }
 
   @Override

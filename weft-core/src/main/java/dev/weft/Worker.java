@@ -303,7 +303,7 @@ final class Worker implements TimerPlace {
 
   /** Returns whether a ready fiber is to be queued here; else sends it where it belongs. */
   private boolean isPlaceOf(Fiber<?> fiber) {
-    Worker target = fiber.scheduler().workerFor(fiber, this);
+    Worker target = fiber.scheduler().placement.forReady(fiber, this);
     if (target != this) {
       target.addRemote(fiber);
     }

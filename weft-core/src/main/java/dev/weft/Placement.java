@@ -1,0 +1,80 @@
+package dev.weft;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** Which worker of a scheduler gets a fiber or a timer: see decision 0032. */
+final class Placement {
+  private final Worker[] workers;
+  private final boolean steals;
+  private final boolean useCaller;
+
+  // where the next fiber goes that comes from outside
+  private final AtomicInteger next = new AtomicInteger();
+
+  Placement(Worker[] workers, boolean steals, boolean useCaller) {
+    this.workers = workers;
+    this.steals = steals;
+    this.useCaller = useCaller;
+  }
+
+  /**
+   * Where a new fiber goes: with the one who made it if idle workers steal, else round the workers,
+   * past one that is stuck and past a caller who has not come to work yet.
+   *
+   * @param here the worker of this scheduler whose fiber made it, if any
+   */
+  Worker forNew(@Nullable Worker here) {
+    if (workers.length == 1) {
+      return workers[0];
+    }
+    if (steals && here != null) {
+      return here;
+    }
+    int i = Math.floorMod(here != null ? here.nextPlace++ : next.getAndIncrement(), workers.length);
+    Worker dealt = workers[i];
+    return isAway(dealt) || dealt.stuck ? workers[(i + 1) % workers.length] : dealt;
+  }
+
+  /** Where a timer goes that a thread of no scheduler sets: always the same worker for a thread. */
+  Worker forThread() {
+    int i = Math.floorMod((int) Thread.currentThread().threadId(), workers.length);
+    return isAway(workers[i]) ? workers[(i + 1) % workers.length] : workers[i];
+  }
+
+  private boolean isAway(Worker worker) {
+    return worker.index == 0 && useCaller && !worker.isServing();
+  }
+
+  /**
+   * Where a fiber goes that has become ready: to its home. But if that sleeps, and the one who
+   * wakes the fiber has nothing else to run, it stays with him: two that talk to each other end up
+   * on one thread instead of waking each other's. Should it have to wait there, the watchdog sees
+   * to it that the sleeper takes it back.
+   *
+   * @param here the worker, of whatever scheduler, on whose thread this is called, if any
+   */
+  Worker forReady(Fiber<?> fiber, @Nullable Worker here) {
+    int bound = fiber.boundThread();
+    if (bound >= 0 && bound < workers.length) {
+      return workers[bound];
+    }
+    Worker home = fiber.home;
+    if (isForeign(home)) { // schedule(fiber, thread) met it as it moved here
+      home = forNew(null);
+      fiber.home = home;
+    }
+    if (here == null || here == home || isForeign(here)) {
+      return home;
+    }
+    if (steals || (!fiber.isNew() && home.isAsleep() && !here.hasReady())) {
+      fiber.home = here;
+      return here;
+    }
+    return home;
+  }
+
+  private boolean isForeign(Worker worker) {
+    return worker.scheduler != workers[0].scheduler;
+  }
+}
