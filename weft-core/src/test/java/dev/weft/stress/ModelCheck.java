@@ -5,8 +5,8 @@ import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 
 /**
- * Runs the locks through Lincheck's model checker, after it has been shown to find the planted
- * bugs. In a JVM of its own, for Lincheck attaches an agent that rewrites classes.
+ * Runs locks and channels through Lincheck's model checker, after it has been shown to find the
+ * planted bugs. In a JVM of its own, for Lincheck attaches an agent that rewrites classes.
  *
  * <p>{@code main} takes the number of scenarios for each class and of interleavings for each
  * scenario; its exit status is 0 if all went as it should.
@@ -23,7 +23,11 @@ public final class ModelCheck {
           SyncModels.OfMutex.class,
           SyncModels.OfSemaphore.class,
           SyncModels.OfSharedMutex.class,
-          SyncModels.OfConditionVariable.class);
+          SyncModels.OfConditionVariable.class,
+          ChannelModels.OfValues.class,
+          ChannelModels.OfChannel.class,
+          ChannelModels.OfSenders.class,
+          ChannelModels.OfSelect.class);
 
   private ModelCheck() {}
 
