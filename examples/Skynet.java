@@ -1,14 +1,16 @@
 import dev.weft.*;
 import dev.weft.channel.*;
 
-/** A tree of fibers, ten to a node: a million leaves send their numbers up, each node the sum. */
-void main() {
-  long sum = Weft.call(() -> {
-    Channel<Long> result = Channel.rendezvous();
-    Weft.go(() -> node(result, 0, 1_000_000));
-    return result.receive();
-  });
-  IO.println(sum);
+/**
+ * A tree of fibers, ten to a node: a million leaves send their numbers up, each node the sum. With
+ * work stealing what was begun is ended before more is begun, so few of them are live at a time.
+ */
+void main() throws InterruptedException {
+  Channel<Long> result = Channel.buffered(1);
+  Scheduler scheduler = Scheduler.builder().policy(Policy.workStealing()).build().start();
+  scheduler.go(() -> node(result, 0, 1_000_000));
+  IO.println(result.receive());
+  scheduler.stop();
 }
 
 void node(Channel<Long> parent, long first, int leaves) throws InterruptedException {

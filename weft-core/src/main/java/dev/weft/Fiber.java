@@ -683,6 +683,11 @@ public final class Fiber<T> {
     return registeredAt == null;
   }
 
+  /** Returns whether a slice of it has run: false as long as it has no thread that was started. */
+  boolean hasStarted() {
+    return slice != null;
+  }
+
   boolean isGuest() {
     return guest;
   }

@@ -241,7 +241,12 @@ final class Worker implements TimerPlace {
       again = runSlice(fiber) ? fiber : null;
     }
     if (again != null) {
-      addReady(again);
+      lock();
+      try {
+        putBack(again);
+      } finally {
+        unlock();
+      }
     }
     return true;
   }
@@ -253,7 +258,7 @@ final class Worker implements TimerPlace {
     lock();
     try {
       if (again != null) {
-        putReady(again, now);
+        putBack(again);
       }
       next = takeReady(now);
       waiting = ready.size() - boundReady;
@@ -647,8 +652,18 @@ final class Worker implements TimerPlace {
     }
   }
 
+  /** Puts back a fiber that has run here and is to run again. */
+  private void putBack(Fiber<?> fiber) {
+    ready.addYielded(fiber, now);
+    countBound(fiber);
+  }
+
   private void putReady(Fiber<?> fiber, long time) {
     ready.add(fiber, time);
+    countBound(fiber);
+  }
+
+  private void countBound(Fiber<?> fiber) {
     fiber.countedAsBound = fiber.isBound();
     boundReady += fiber.countedAsBound ? 1 : 0;
   }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -359,6 +360,48 @@ class PolicyTest {
     stealing.stop();
     return new Run(
         nanos, places, stealing.stats().threads().stream().mapToLong(t -> t.stolen()).sum());
+  }
+
+  @Test
+  void whileOthersStealTheWokenRunBeforeTheNew() {
+    onThisThread(Policy.workStealing());
+    Fiber<Void> sleeper =
+        scheduler.go(
+            () -> {
+              Fiber.suspend();
+              order.add("woken");
+            });
+    scheduler.go(
+        () -> {
+          scheduler.go(() -> order.add("new"));
+          scheduler.schedule(sleeper);
+          Fiber.yield();
+          order.add("yielded");
+        });
+    run();
+    assertThat(order).containsExactly("woken", "new", "yielded");
+  }
+
+  @Test
+  void whileOthersStealTwoThatWakeEachOtherForEverKeepNobodyOut() {
+    onThisThread(Policy.workStealing());
+    AtomicBoolean over = new AtomicBoolean();
+    Fiber<?>[] pair = new Fiber<?>[2];
+    for (int i = 0; i < 2; i++) {
+      int other = 1 - i;
+      pair[i] =
+          scheduler.go(
+              () -> {
+                while (!over.get()) {
+                  scheduler.schedule(pair[other]);
+                  Fiber.suspend();
+                }
+                scheduler.schedule(pair[other]);
+              });
+    }
+    scheduler.go(() -> scheduler.go(() -> over.set(true)));
+    run();
+    assertThat(over).isTrue();
   }
 
   @Test
