@@ -67,6 +67,7 @@ public record ForkedProbe(Class<? extends Probe> probe, List<String> flags) impl
       throws IOException, InterruptedException {
     long started = System.nanoTime();
     Map<String, List<Double>> readings = new HashMap<>();
+    String impossible = "";
     for (String line : (Iterable<String>) process.inputReader().lines()::iterator) {
       trial.log().println(line);
       if (line.startsWith(ProbeMain.READING)) {
@@ -74,11 +75,16 @@ public record ForkedProbe(Class<? extends Probe> probe, List<String> flags) impl
         readings.put(
             line.substring(ProbeMain.READING.length(), equals),
             List.of(Double.valueOf(line.substring(equals + 1))));
+      } else if (line.startsWith(ProbeMain.IMPOSSIBLE)) {
+        impossible = line.substring(ProbeMain.IMPOSSIBLE.length());
       }
     }
     int status = process.waitFor();
     if (status == 0 && !readings.isEmpty()) {
       return new Outcome.Readings(readings);
+    }
+    if (!impossible.isEmpty()) {
+      return new Outcome.Failure(impossible);
     }
     if (status == OUT_OF_MEMORY) {
       return new Outcome.Failure("OutOfMemoryError");

@@ -16,4 +16,14 @@ public interface Probe {
    * @param quick whether rougher numbers will do
    */
   Map<String, Double> measure(String parameter, boolean quick) throws Exception;
+
+  /** This machine does not allow the measurement; the message says what is missing. */
+  final class Impossible extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    /** Creates one with a few words, which stand in the table. */
+    public Impossible(String message) {
+      super(message);
+    }
+  }
 }

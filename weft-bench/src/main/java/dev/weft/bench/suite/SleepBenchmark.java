@@ -5,6 +5,7 @@ import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.CpuClock;
 import dev.weft.bench.run.ForkedProbe;
 import dev.weft.bench.run.Probe;
 import java.time.Duration;

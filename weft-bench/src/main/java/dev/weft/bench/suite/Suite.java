@@ -1,5 +1,6 @@
 package dev.weft.bench.suite;
 
+import dev.weft.bench.echo.EchoBenchmark;
 import dev.weft.bench.model.Comparison;
 import java.util.List;
 
@@ -34,6 +35,10 @@ public final class Suite {
         ChannelBenchmark.parallel(),
         ChannelBenchmark.selectOne(),
         ChannelBenchmark.selectTwo(),
-        SkynetBenchmark.comparison());
+        SkynetBenchmark.comparison(),
+        EchoBenchmark.comparison(),
+        EchoBenchmark.sizes(),
+        EchoBenchmark.threads(),
+        EchoBenchmark.idle());
   }
 }

@@ -43,6 +43,20 @@ class ForkTest {
     }
   }
 
+  /** Cannot be measured here. */
+  public static final class NotHere implements Probe {
+    @Override
+    public Map<String, Double> measure(String parameter, boolean quick) throws Impossible {
+      throw new Impossible("needs a moon");
+    }
+  }
+
+  @Test
+  void whatThisMachineLacksIsSaid() throws InterruptedException {
+    assertThat(measure(ForkedProbe.of(NotHere.class)))
+        .isEqualTo(new Outcome.Failure("needs a moon"));
+  }
+
   @Test
   void numbersComeBackFromTheOtherJvm() throws InterruptedException {
     assertThat(measure(ForkedProbe.of(Echo.class)))

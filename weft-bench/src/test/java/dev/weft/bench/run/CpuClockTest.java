@@ -1,4 +1,4 @@
-package dev.weft.bench.suite;
+package dev.weft.bench.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,6 +17,14 @@ class CpuClockTest {
     busy.join();
 
     assertThat(CpuClock.nanos() - before).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(99));
+  }
+
+  @Test
+  void theClockOfAProcessIsReadFromOutsideToo() {
+    long before = CpuClock.nanos();
+    long outside = CpuClock.nanosOf(ProcessHandle.current().pid());
+
+    assertThat(outside).isBetween(before, CpuClock.nanos());
   }
 
   /** By the thread's own clock: on a busy machine it takes longer by any other. */

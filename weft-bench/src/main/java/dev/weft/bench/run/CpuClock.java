@@ -1,4 +1,4 @@
-package dev.weft.bench.suite;
+package dev.weft.bench.run;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -8,22 +8,34 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The CPU time of this process in nanoseconds, all threads together, the JVM's own included. The
- * JDK's bean of that name counts in steps of 10 ms, which is more than an idle process takes.
+ * The CPU time of a process in nanoseconds, user and system, all threads together, the JVM's own
+ * included. The JDK's bean of that name and {@code /proc} count in steps of 10 ms, which is more
+ * than an idle process takes.
  */
-final class CpuClock {
+public final class CpuClock {
   private static final int CLOCK_PROCESS_CPUTIME_ID = 2; // Linux
 
   private static final MethodHandle CLOCK_GETTIME = link();
 
   private CpuClock() {}
 
-  static long nanos() {
+  /** Returns the time of this process. */
+  public static long nanos() {
+    return read(CLOCK_PROCESS_CPUTIME_ID);
+  }
+
+  /** Returns the time of another process, which must be alive. */
+  public static long nanosOf(long pid) {
+    // as clock_getcpuclockid(3) makes it: the complement of the id, and 2 for the scheduler's clock
+    return read(((int) ~pid << 3) | 2);
+  }
+
+  private static long read(int clock) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment time = arena.allocate(ValueLayout.JAVA_LONG, 2);
-      int status = (int) CLOCK_GETTIME.invokeExact(CLOCK_PROCESS_CPUTIME_ID, time);
+      int status = (int) CLOCK_GETTIME.invokeExact(clock, time);
       if (status != 0) {
-        throw new IllegalStateException("clock_gettime returned " + status);
+        throw new IllegalStateException("clock_gettime of clock " + clock + " returned " + status);
       }
       return time.getAtIndex(ValueLayout.JAVA_LONG, 0) * 1_000_000_000
           + time.getAtIndex(ValueLayout.JAVA_LONG, 1);

@@ -1,0 +1,42 @@
+package dev.weft.bench.echo;
+
+import java.io.IOException;
+
+/** A server that sends back what it gets, at a free port of the loopback address. */
+interface EchoServer {
+  /** The longest queue of connections that nobody has accepted yet; the system may allow less. */
+  int BACKLOG = 4096;
+
+  /**
+   * Begins to serve, for as long as the process lives, and returns the port.
+   *
+   * @param threads how many threads handle events
+   * @param buffer the size of a buffer to read into: more than a message, so that a read that does
+   *     not fill it has taken all there is
+   */
+  int start(int threads, int buffer) throws IOException;
+
+  /** The servers there are. */
+  enum Kind {
+    /** Weft: a fiber for each connection, on the poller that {@code -Dweft.poller} names. */
+    WEFT,
+    /** The limit: a loop over epoll with the same foreign functions, and nothing else. */
+    BARE_EPOLL,
+    /** The JDK's selectors. */
+    NIO,
+    /** The JDK's virtual threads and blocking sockets. */
+    VIRTUAL_THREADS,
+    /** Netty on its native epoll. */
+    NETTY;
+
+    EchoServer create() {
+      return switch (this) {
+        case WEFT -> new WeftServer();
+        case BARE_EPOLL -> new BareEpollServer();
+        case NIO -> new NioServer();
+        case VIRTUAL_THREADS -> new VirtualThreadServer();
+        case NETTY -> new NettyServer();
+      };
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package dev.weft.bench.echo;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import dev.weft.bench.run.ForkedProbe;
+import dev.weft.bench.run.Probe;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which server is measured and how, told to the probe's process by flags; the server's process gets
+ * the same ones.
+ */
+final class EchoSetup {
+  private static final String SERVER = "weft.bench.echo.server";
+  private static final String THREADS = "weft.bench.echo.threads";
+
+  /** What a JVM opens besides connections: its jars and libraries, pipes, epoll. */
+  private static final int OTHER_DESCRIPTORS = 200;
+
+  private EchoSetup() {}
+
+  /** Returns a measurement of a server, with more JVM flags. */
+  static ForkedProbe probe(
+      Class<? extends Probe> probe, EchoServer.Kind server, int threads, String... flags) {
+    List<String> all = new ArrayList<>(List.of(flags));
+    all.add("-D" + SERVER + "=" + server);
+    all.add("-D" + THREADS + "=" + threads);
+    return new ForkedProbe(probe, all);
+  }
+
+  static int threads() {
+    return Integer.getInteger(THREADS);
+  }
+
+  /** Starts the server for so many connections and messages of a size. */
+  static ServerProcess start(int connections, int size) throws Exception {
+    if (!System.getProperty("os.name").equals("Linux")) {
+      throw new Probe.Impossible("needs Linux");
+    }
+    checkDescriptors(connections);
+    return new ServerProcess(
+        EchoServer.Kind.valueOf(System.getProperty(SERVER)), threads(), buffer(size));
+  }
+
+  /** More than a message, so that a read that does not fill it has taken all there is. */
+  static int buffer(int size) {
+    return Math.max(1024, 2 * size);
+  }
+
+  /** A JVM raises its own limit to the hard one, so this is all that can be had. */
+  private static void checkDescriptors(int connections) throws Probe.Impossible {
+    var system = (UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    long limit = system.getMaxFileDescriptorCount();
+    int needed = connections + OTHER_DESCRIPTORS;
+    if (limit < needed) {
+      throw new Probe.Impossible(
+          "needs " + needed + " descriptors, the hard limit is " + limit + ": raise ulimit -Hn");
+    }
+  }
+}

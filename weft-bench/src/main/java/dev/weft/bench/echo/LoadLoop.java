@@ -1,0 +1,275 @@
+package dev.weft.bench.echo;
+
+import dev.weft.internal.poller.LinuxCalls;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.HdrHistogram.Histogram;
+
+/**
+ * One thread's share of the load on a server: connections that send messages of one size and wait
+ * for their echo. It is itself a bare loop over epoll, since what it takes the server cannot have.
+ *
+ * <p>Closed: each connection sends its next message when it has the last one back, as fast as the
+ * server can. Open: messages are due at random times of a given rate, whatever the server does, and
+ * the latency counts from when a message was due, so that a server that pauses is not spared the
+ * messages that it kept waiting.
+ *
+ * <p>Used by one thread at a time; only {@link #answered} and {@link #stop} are for others.
+ */
+final class LoadLoop {
+  /** How many connect at once: fewer than may stand in line anywhere. */
+  private static final int WAVE = 100;
+
+  private static final int PATIENCE_MILLIS = 10_000;
+  private static final long SEED = 42;
+
+  private enum Mode {
+    OPENING,
+    CLOSED,
+    OPEN
+  }
+
+  private final int port;
+  private final int size;
+  private final Epoll epoll = new Epoll();
+  private final MemorySegment message;
+  private final MemorySegment buffer;
+  private final MemorySegment state = LinuxCalls.newState();
+  private final Histogram latencies = new Histogram(3);
+  private Mode mode = Mode.OPENING;
+
+  // of each connection: its descriptor, the bytes that it has yet to send and to get back, and when
+  // the messages were due that are under way
+  private int[] fds = {};
+  private int[] toSend = {};
+  private int[] toReceive = {};
+  private Times[] due = {};
+
+  private int underWay;
+  private volatile long answered;
+  private volatile boolean stopping;
+
+  LoadLoop(int port, int size) {
+    this.port = port;
+    this.size = size;
+    byte[] bytes = new byte[size];
+    new SplittableRandom(SEED).nextBytes(bytes);
+    message = Arena.ofAuto().allocate(size).copyFrom(MemorySegment.ofArray(bytes));
+    buffer = Arena.ofAuto().allocate(Math.max(4 * size, 64 * 1024));
+  }
+
+  /** Opens more connections; each has had a message back, and it was the right one, at the end. */
+  void open(int count) {
+    mode = Mode.OPENING;
+    int from = fds.length;
+    int to = from + count;
+    fds = Arrays.copyOf(fds, to);
+    toSend = Arrays.copyOf(toSend, to);
+    toReceive = Arrays.copyOf(toReceive, to);
+    due = Arrays.copyOf(due, to);
+    for (int i = from; i < to; i++) {
+      connect(i);
+      if (underWay == WAVE || i == to - 1) {
+        while (underWay > 0) {
+          handleSome();
+        }
+      }
+    }
+  }
+
+  private void connect(int connection) {
+    int fd = Epoll.socket();
+    Epoll.noDelay(fd);
+    resetAtClose(fd);
+    fds[connection] = fd;
+    due[connection] = new Times();
+    toSend[connection] = size; // when it is connected, and so writable
+    toReceive[connection] = size;
+    underWay++;
+    int result = LinuxCalls.connect(fd, Epoll.loopback(port));
+    if (result != -LinuxCalls.EINPROGRESS) {
+      Epoll.check("connect", result);
+    }
+    epoll.add(fd, connection);
+  }
+
+  /** Ten thousand connections that wait for their end would be in the way of the next run. */
+  private static void resetAtClose(int fd) {
+    int[] linger = {1, 0};
+    Epoll.check("setsockopt", LinuxCalls.setOption(fd, 1, 13, MemorySegment.ofArray(linger)));
+  }
+
+  /** Closes all connections. */
+  void close() {
+    for (int fd : fds) {
+      LinuxCalls.close(fd);
+    }
+    fds = new int[0];
+  }
+
+  /** Loads the server in a closed loop, until another thread says {@link #stop}. */
+  void closedLoop() {
+    mode = Mode.CLOSED;
+    stopping = false;
+    for (int i = 0; i < fds.length; i++) {
+      send(i);
+    }
+    while (underWay > 0) {
+      handleSome();
+    }
+  }
+
+  /** Ends the closed loop when all that is under way is back. */
+  void stop() {
+    stopping = true;
+  }
+
+  /** Returns how many messages have come back in closed loops; any thread may ask. */
+  long answered() {
+    return answered;
+  }
+
+  /** Loads the server in an open loop and returns the latencies in nanoseconds. */
+  Histogram openLoop(double perSecond, Duration time) {
+    mode = Mode.OPEN;
+    latencies.reset();
+    SplittableRandom random = new SplittableRandom(SEED);
+    double meanGap = 1e9 / perSecond;
+    long start = System.nanoTime();
+    long end = time.toNanos();
+    double next = 0;
+    int turn = 0;
+    while (next < end || underWay > 0) {
+      long now = System.nanoTime() - start;
+      while (next <= now && next < end) {
+        due[turn].add(start + (long) next);
+        send(turn);
+        turn = turn + 1 == fds.length ? 0 : turn + 1;
+        next -= meanGap * Math.log(1 - random.nextDouble());
+      }
+      if (now > end + PATIENCE_MILLIS * 1_000_000L) {
+        throw new IllegalStateException(underWay + " messages have not come back");
+      }
+      handle(epoll.look());
+    }
+    return latencies;
+  }
+
+  private void handleSome() {
+    int found = epoll.await(PATIENCE_MILLIS);
+    if (found == 0) {
+      throw new IllegalStateException(
+          underWay
+              + " messages are under way, and nothing has happened for "
+              + PATIENCE_MILLIS
+              + " ms");
+    }
+    handle(found);
+  }
+
+  private void handle(int found) {
+    for (int i = 0; i < found; i++) {
+      int connection = epoll.number(i);
+      int happened = epoll.happened(i);
+      if (Epoll.isWritable(happened) && toSend[connection] > 0) {
+        flush(connection);
+      }
+      if (Epoll.isReadable(happened)) {
+        receive(connection);
+      }
+    }
+  }
+
+  private void send(int connection) {
+    underWay++;
+    toSend[connection] += size;
+    flush(connection);
+  }
+
+  private void flush(int connection) {
+    while (toSend[connection] > 0) {
+      int offset = (size - toSend[connection] % size) % size;
+      MemorySegment rest = offset == 0 ? message : message.asSlice(offset);
+      long sent = LinuxCalls.send(fds[connection], rest, state);
+      if (sent == -LinuxCalls.EAGAIN) {
+        return;
+      }
+      toSend[connection] -= Epoll.check("send", sent);
+    }
+  }
+
+  private void receive(int connection) {
+    while (true) {
+      long count = LinuxCalls.receive(fds[connection], buffer, state);
+      if (count == -LinuxCalls.EAGAIN) {
+        return;
+      }
+      if (Epoll.check("recv", count) == 0) {
+        throw new IllegalStateException("the server has closed a connection");
+      }
+      if (mode == Mode.OPENING) {
+        compare(count, size - toReceive[connection]);
+      }
+      int missing = toReceive[connection] - (int) count;
+      while (missing <= 0) {
+        missing += size;
+        underWay--;
+        answer(connection);
+      }
+      toReceive[connection] = missing;
+      if (count < buffer.byteSize()) {
+        return; // all was taken
+      }
+    }
+  }
+
+  private void compare(long count, int offset) {
+    if (count > size - offset
+        || MemorySegment.mismatch(buffer, 0, count, message, offset, offset + count) >= 0) {
+      throw new IllegalStateException("what came back is not what was sent");
+    }
+  }
+
+  @SuppressWarnings("NonAtomicOperationOnVolatileField") // one thread writes
+  private void answer(int connection) {
+    switch (mode) {
+      case OPENING -> {}
+      case CLOSED -> {
+        answered++;
+        if (!stopping) {
+          send(connection);
+        }
+      }
+      case OPEN -> latencies.recordValue(System.nanoTime() - due[connection].remove());
+    }
+  }
+
+  /** A queue of times. */
+  private static final class Times {
+    private long[] times = new long[4];
+    private int head;
+    private int count;
+
+    void add(long time) {
+      if (count == times.length) {
+        long[] bigger = new long[2 * count];
+        for (int i = 0; i < count; i++) {
+          bigger[i] = times[(head + i) % count];
+        }
+        times = bigger;
+        head = 0;
+      }
+      times[(head + count++) % times.length] = time;
+    }
+
+    long remove() {
+      long time = times[head];
+      head = (head + 1) % times.length;
+      count--;
+      return time;
+    }
+  }
+}

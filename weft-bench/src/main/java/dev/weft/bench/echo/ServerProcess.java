@@ -1,0 +1,78 @@
+package dev.weft.bench.echo;
+
+import dev.weft.bench.run.CpuClock;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * An echo server in a process of its own, with the JVM flags of this one. It ends when it is
+ * closed, and also when this process ends in whatever way: its input is a pipe from here.
+ */
+final class ServerProcess implements AutoCloseable {
+  private final Process process;
+  private final BufferedReader output;
+  private final Writer input;
+  private final int port;
+
+  /** Starts one and waits until it serves. */
+  ServerProcess(EchoServer.Kind kind, int threads, int buffer) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.add(ServerMain.class.getName());
+    command.addAll(List.of(kind.name(), String.valueOf(threads), String.valueOf(buffer)));
+    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    output = process.inputReader();
+    input = process.outputWriter();
+    boolean serves = false;
+    try {
+      port = (int) read(ServerMain.PORT);
+      serves = true;
+    } finally {
+      if (!serves) {
+        process.destroyForcibly();
+      }
+    }
+  }
+
+  int port() {
+    return port;
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  /** Returns the CPU time that it has taken. */
+  long cpuNanos() {
+    return CpuClock.nanosOf(pid());
+  }
+
+  /** Returns how many bytes of its heap are in use after a collection. */
+  long usedHeap() throws IOException {
+    input.write(ServerMain.ASK_HEAP + "\n");
+    input.flush();
+    return read(ServerMain.HEAP);
+  }
+
+  private long read(String prefix) throws IOException {
+    for (String line = output.readLine(); line != null; line = output.readLine()) {
+      if (line.startsWith(prefix)) {
+        return Long.parseLong(line.substring(prefix.length()));
+      }
+      System.out.println(line);
+    }
+    throw new IOException("the server has ended instead of telling its " + prefix.substring(1));
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly().onExit().join();
+  }
+}
