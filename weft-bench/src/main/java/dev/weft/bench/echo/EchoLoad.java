@@ -1,5 +1,7 @@
 package dev.weft.bench.echo;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +13,9 @@ import org.HdrHistogram.Histogram;
 final class EchoLoad {
   /** What a server did while it was watched. */
   record Window(double cpuNanosPerRequest, double requestsPerSecond) {}
+
+  private static final int BRIEF_CONNECTIONS = 100;
+  private static final Duration BRIEFLY = Duration.ofMillis(50);
 
   private final ServerProcess server;
   private final List<LoadLoop> loops = new ArrayList<>();
@@ -25,8 +30,41 @@ final class EchoLoad {
     }
   }
 
+  /**
+   * Lets a server get used to it. Connections come and go meanwhile: what begins before its code is
+   * compiled runs on interpreted frames until it ends, and these are slow to suspend, in Weft as in
+   * the JDK. A server that has been up for a while has none.
+   */
+  static void warmUp(ServerProcess server, int threads, int size, boolean quick)
+      throws InterruptedException, IOException {
+    // by messages and not by time: on a busy machine the compiler gets less of that
+    long enough = quick ? 150_000 : 600_000;
+    for (long answered = 0; answered < enough; ) {
+      EchoLoad brief = new EchoLoad(server, threads, BRIEF_CONNECTIONS, size);
+      brief.saturate(Duration.ZERO, () -> Thread.sleep(BRIEFLY));
+      answered += brief.answered();
+      brief.close();
+    }
+  }
+
   /** Keeps the server as busy as it can be, first to warm up and then to watch it. */
   Window saturate(Duration warmUp, Duration time) throws InterruptedException {
+    Window[] seen = new Window[1];
+    try {
+      saturate(warmUp, () -> seen[0] = watch(time));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return seen[0];
+  }
+
+  /** Something to do while the server is busy. */
+  interface Meanwhile {
+    void run() throws InterruptedException, IOException;
+  }
+
+  /** Keeps the server as busy as it can be, until what is to be done meanwhile has ended. */
+  void saturate(Duration warmUp, Meanwhile meanwhile) throws InterruptedException, IOException {
     List<FutureTask<?>> running = new ArrayList<>();
     for (LoadLoop loop : loops) {
       FutureTask<?> task = new FutureTask<>(loop::closedLoop, null);
@@ -34,6 +72,14 @@ final class EchoLoad {
       running.add(task);
     }
     Thread.sleep(warmUp);
+    meanwhile.run();
+    loops.forEach(LoadLoop::stop);
+    for (FutureTask<?> task : running) {
+      await(task);
+    }
+  }
+
+  private Window watch(Duration time) throws InterruptedException {
     long cpu = server.cpuNanos();
     long answered = answered();
     long before = System.nanoTime();
@@ -41,10 +87,6 @@ final class EchoLoad {
     cpu = server.cpuNanos() - cpu;
     answered = answered() - answered;
     double nanos = System.nanoTime() - before;
-    loops.forEach(LoadLoop::stop);
-    for (FutureTask<?> task : running) {
-      await(task);
-    }
     if (answered == 0) {
       throw new IllegalStateException("the server has answered nothing in " + time);
     }
@@ -67,6 +109,10 @@ final class EchoLoad {
     }
     loop.openLoop(perSecond, warmUp);
     return loop.openLoop(perSecond, time);
+  }
+
+  void close() {
+    loops.forEach(LoadLoop::close);
   }
 
   private long answered() {

@@ -22,14 +22,14 @@ public final class EchoProbe implements Probe {
 
   @Override
   public Map<String, Double> measure(String parameter, boolean quick) throws Exception {
-    List<String> parts = List.of(parameter.split(" × "));
+    List<String> parts = List.of(parameter.split(" × ", -1));
     int connections = Integer.parseInt(parts.getFirst().replace(",", ""));
     int size = parts.size() == 1 ? SMALL : bytes(parts.getLast());
     Map<String, Double> numbers = new HashMap<>();
     try (ServerProcess server = EchoSetup.start(connections, size)) {
+      EchoLoad.warmUp(server, EchoSetup.threads(), size, quick);
       EchoLoad load = new EchoLoad(server, EchoSetup.threads(), connections, size);
-      EchoLoad.Window window =
-          load.saturate(Duration.ofMillis(quick ? 2_000 : 4_000), time(quick, 1_500));
+      EchoLoad.Window window = load.saturate(time(quick, 500), time(quick, 1_500));
       numbers.put(EchoBenchmark.CPU.name(), window.cpuNanosPerRequest() / 1e3);
       numbers.put(EchoBenchmark.THROUGHPUT.name(), window.requestsPerSecond() / 1e3);
       if (parts.size() == 1 && EchoSetup.threads() == 1) {
@@ -43,8 +43,9 @@ public final class EchoProbe implements Probe {
   }
 
   private static int bytes(String size) {
-    int number = Integer.parseInt(size.split(" ")[0]);
-    return size.endsWith("KB") ? 1024 * number : number;
+    int space = size.indexOf(' ');
+    int number = Integer.parseInt(size.substring(0, space));
+    return size.endsWith(" KB") ? 1024 * number : number;
   }
 
   private static Duration time(boolean quick, int quickMillis) {

@@ -3,6 +3,7 @@ package dev.weft.bench.echo;
 import com.sun.management.UnixOperatingSystemMXBean;
 import dev.weft.bench.run.ForkedProbe;
 import dev.weft.bench.run.Probe;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,13 +35,16 @@ final class EchoSetup {
   }
 
   /** Starts the server for so many connections and messages of a size. */
-  static ServerProcess start(int connections, int size) throws Exception {
+  static ServerProcess start(int connections, int size) throws IOException, Probe.Impossible {
     if (!System.getProperty("os.name").equals("Linux")) {
       throw new Probe.Impossible("needs Linux");
     }
     checkDescriptors(connections);
-    return new ServerProcess(
-        EchoServer.Kind.valueOf(System.getProperty(SERVER)), threads(), buffer(size));
+    return ServerProcess.start(
+        EchoServer.Kind.valueOf(System.getProperty(SERVER)),
+        threads(),
+        buffer(size),
+        ManagementFactory.getRuntimeMXBean().getInputArguments());
   }
 
   /** More than a message, so that a read that does not fill it has taken all there is. */

@@ -21,9 +21,9 @@ public final class IdleConnectionsProbe implements Probe {
     Duration pause = Duration.ofMillis(500);
     Duration time = Duration.ofMillis(quick ? 1_000 : 2_000);
     try (ServerProcess server = EchoSetup.start(BUSY + idle, SIZE)) {
+      EchoLoad.warmUp(server, EchoSetup.threads(), SIZE, quick);
       EchoLoad load = new EchoLoad(server, EchoSetup.threads(), BUSY, SIZE);
-      double before =
-          load.saturate(Duration.ofMillis(quick ? 2_000 : 4_000), time).requestsPerSecond();
+      double before = load.saturate(pause, time).requestsPerSecond();
       long heap = server.usedHeap();
       LoadLoop idleOnes = new LoadLoop(server.port(), SIZE);
       idleOnes.open(idle);

@@ -113,13 +113,13 @@ final class LoadLoop {
   /** Loads the server in a closed loop, until another thread says {@link #stop}. */
   void closedLoop() {
     mode = Mode.CLOSED;
-    stopping = false;
     for (int i = 0; i < fds.length; i++) {
       send(i);
     }
     while (underWay > 0) {
       handleSome();
     }
+    stopping = false;
   }
 
   /** Ends the closed loop when all that is under way is back. */
@@ -233,7 +233,7 @@ final class LoadLoop {
     }
   }
 
-  @SuppressWarnings("NonAtomicOperationOnVolatileField") // one thread writes
+  @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
   private void answer(int connection) {
     switch (mode) {
       case OPENING -> {}

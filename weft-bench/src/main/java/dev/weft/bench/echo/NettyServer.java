@@ -45,7 +45,7 @@ final class NettyServer implements EchoServer {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-      context.write(message, context.voidPromise());
+      var _ = context.write(message, context.voidPromise());
     }
 
     @Override
@@ -55,7 +55,7 @@ final class NettyServer implements EchoServer {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      context.close(); // the other side has hung up
+      var _ = context.close(); // the other side has hung up
     }
   }
 }

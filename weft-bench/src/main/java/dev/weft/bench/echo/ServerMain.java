@@ -3,6 +3,7 @@ package dev.weft.bench.echo;
 import dev.weft.bench.run.Lifeline;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.CountDownLatch;
 
 /** The main class of a server process. */
 final class ServerMain {
@@ -18,10 +19,11 @@ final class ServerMain {
   private ServerMain() {}
 
   /** Takes the kind of server, the number of threads, and the size of a buffer. */
-  public static void main(String[] args) throws IOException {
+  public static void main(String[] args) throws IOException, InterruptedException {
     Lifeline.hold(ServerMain::obey);
     EchoServer server = EchoServer.Kind.valueOf(args[0]).create();
     System.out.println(PORT + server.start(Integer.parseInt(args[1]), Integer.parseInt(args[2])));
+    new CountDownLatch(1).await(); // the lifeline ends it; virtual threads alone keep no JVM alive
   }
 
   private static void obey(String command) {

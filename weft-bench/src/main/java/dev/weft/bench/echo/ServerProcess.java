@@ -4,14 +4,13 @@ import dev.weft.bench.run.CpuClock;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An echo server in a process of its own, with the JVM flags of this one. It ends when it is
- * closed, and also when this process ends in whatever way: its input is a pipe from here.
+ * An echo server in a process of its own. It ends when it is closed, and also when this process
+ * ends in whatever way: its input is a pipe from here.
  */
 final class ServerProcess implements AutoCloseable {
   private final Process process;
@@ -20,14 +19,20 @@ final class ServerProcess implements AutoCloseable {
   private final int port;
 
   /** Starts one and waits until it serves. */
-  ServerProcess(EchoServer.Kind kind, int threads, int buffer) throws IOException {
+  static ServerProcess start(EchoServer.Kind kind, int threads, int buffer, List<String> jvmFlags)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+    command.addAll(jvmFlags);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(ServerMain.class.getName());
     command.addAll(List.of(kind.name(), String.valueOf(threads), String.valueOf(buffer)));
-    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    return new ServerProcess(
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+  }
+
+  private ServerProcess(Process process) throws IOException {
+    this.process = process;
     output = process.inputReader();
     input = process.outputWriter();
     boolean serves = false;
@@ -59,6 +64,11 @@ final class ServerProcess implements AutoCloseable {
     input.write(ServerMain.ASK_HEAP + "\n");
     input.flush();
     return read(ServerMain.HEAP);
+  }
+
+  /** Lets its input end, as the end of this process would. */
+  void closeInput() throws IOException {
+    input.close();
   }
 
   private long read(String prefix) throws IOException {

@@ -1,0 +1,20 @@
+package dev.weft.bench.echo;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The JVM flags of the servers in tests: those of this JVM are Surefire's. */
+final class TestFlags {
+  private TestFlags() {}
+
+  static List<String> of(int threads) throws IOException {
+    Path file = Path.of(System.getProperty("weft.root"), "weft.args");
+    List<String> flags = new ArrayList<>(Files.readAllLines(file));
+    flags.add("-Djdk.virtualThreadScheduler.parallelism=" + threads);
+    flags.add("-Djdk.virtualThreadScheduler.maxPoolSize=" + threads);
+    return flags;
+  }
+}
