@@ -2,8 +2,10 @@ package dev.weft.bench.echo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
@@ -44,6 +46,20 @@ class EchoServerTest {
       EchoLoad load = new EchoLoad(server, 2, 5, large);
 
       assertThat(load.saturate(NONE, BRIEF).requestsPerSecond()).isPositive();
+    }
+  }
+
+  /** Fibers and workers once waited for each other in the monitors of the JDK's selector. */
+  @Test
+  @Feature("I7")
+  void weftOnNioWithTwoThreadsKeepsGoing() throws Exception {
+    List<String> flags = TestFlags.of(2);
+    flags.add("-Dweft.poller=nio");
+    try (ServerProcess server =
+        ServerProcess.start(EchoServer.Kind.WEFT, 2, EchoSetup.buffer(64), flags)) {
+      EchoLoad load = new EchoLoad(server, 2, 100, 64);
+
+      assertThat(load.saturate(NONE, Duration.ofSeconds(4)).requestsPerSecond()).isPositive();
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.weft.internal.net;
 
 import dev.weft.internal.IoWaits;
+import dev.weft.internal.jdk.Pinning;
 import dev.weft.internal.poller.NioPoller;
 import dev.weft.internal.poller.Poller;
 import java.io.IOException;
@@ -304,10 +305,13 @@ final class NioSocket extends NetSocket {
 
   @Override
   public void close() {
+    boolean pinned = Pinning.begin(); // it gives its key back to the selector
     try {
       channel.close();
     } catch (IOException e) {
       // closed all the same
+    } finally {
+      Pinning.end(pinned);
     }
     NioPoller at = poller;
     if (at != null) {

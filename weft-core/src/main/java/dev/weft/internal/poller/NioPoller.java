@@ -1,5 +1,6 @@
 package dev.weft.internal.poller;
 
+import dev.weft.internal.jdk.Pinning;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.CancelledKeyException;
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A poller on the JDK's {@link Selector}, for every system. What is ready is told once; who wants
  * to hear of it again says so by {@link #want}.
+ *
+ * <p>Invariant: a fiber is pinned while it is inside the selector. Its monitors are entered by the
+ * worker's loop too, which would otherwise wait for a fiber that only it could run.
  */
 public final class NioPoller extends Poller {
   private static final int READING = SelectionKey.OP_READ | SelectionKey.OP_ACCEPT;
@@ -32,7 +36,12 @@ public final class NioPoller extends Poller {
   public SelectionKey add(Pollable pollable, SelectableChannel channel)
       throws ClosedChannelException {
     ensureMade();
-    return channel.register(selector(), 0, pollable);
+    boolean pinned = Pinning.begin();
+    try {
+      return channel.register(selector(), 0, pollable);
+    } finally {
+      Pinning.end(pinned);
+    }
   }
 
   private static int operations(SelectableChannel channel, int directions) {
@@ -43,20 +52,26 @@ public final class NioPoller extends Poller {
 
   /** Asks to be told once when it is ready in one of these directions; from any thread. */
   public void want(SelectionKey key, int directions) {
+    boolean pinned = Pinning.begin();
     try {
       key.interestOpsOr(operations(key.channel(), directions));
       wakeIfWaiting();
     } catch (CancelledKeyException e) {
       // the channel has been closed, which its waiters are told by the one who does
+    } finally {
+      Pinning.end(pinned);
     }
   }
 
   /** Ceases to ask. */
   public void unwant(SelectionKey key, int directions) {
+    boolean pinned = Pinning.begin();
     try {
       key.interestOpsAnd(~operations(key.channel(), directions));
     } catch (CancelledKeyException e) {
       // closed: nothing will be told
+    } finally {
+      Pinning.end(pinned);
     }
   }
 
@@ -67,7 +82,7 @@ public final class NioPoller extends Poller {
 
   private void wakeIfWaiting() {
     if (waiting) {
-      selector().wakeup();
+      wakeSelect();
     }
   }
 
@@ -124,7 +139,12 @@ public final class NioPoller extends Poller {
 
   @Override
   void wakeSelect() {
-    selector().wakeup();
+    boolean pinned = Pinning.begin();
+    try {
+      selector().wakeup();
+    } finally {
+      Pinning.end(pinned);
+    }
   }
 
   @Override
