@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -95,6 +96,12 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   // the thread that called start(), if it takes part
   private volatile @Nullable Thread caller;
+
+  // the threads it has started
+  private final List<Thread> threads = new CopyOnWriteArrayList<>();
+
+  // true if it stopped without the end of all fibers, one of which may hold a thread
+  private volatile boolean gaveUp;
 
   // what stop() fails with
   private volatile @Nullable String deadlock;
@@ -179,11 +186,13 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   private void startThreads(int first) {
     for (int i = first; i < workers.length; i++) {
-      Thread.ofPlatform()
-          .name(config.name + "-" + i)
-          .daemon(config.daemon)
-          .stackSize(config.stackSize)
-          .start(workers[i]::run);
+      Thread thread =
+          Thread.ofPlatform()
+              .name(config.name + "-" + i)
+              .daemon(config.daemon)
+              .stackSize(config.stackSize)
+              .start(workers[i]::run);
+      threads.add(thread);
     }
   }
 
@@ -235,6 +244,9 @@ public final class Scheduler implements Executor, AutoCloseable {
     Uninterrupted.await(stopped::await);
     if (stopper != null) {
       Uninterrupted.await(stopper::join); // until it has said what it cancelled
+    }
+    if (!gaveUp) {
+      threads.forEach(thread -> Uninterrupted.await(thread::join));
     }
     String report = deadlock;
     if (report != null) {
@@ -307,6 +319,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   private void giveUp() {
+    gaveUp = true;
     fibers().forEach(Fiber::abandon);
     afterStopped();
   }
