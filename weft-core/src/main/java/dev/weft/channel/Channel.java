@@ -274,21 +274,8 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    * @throws InterruptedException if the caller is interrupted or cancelled; no value was taken
    */
   public T receive() throws InterruptedException {
-    Fiber<?> self = FiberAccess.enter();
-    Waiter waiter;
-    WaitNode sender;
-    Object value;
-    lock.lock();
-    try {
-      sender = senders.poll();
-      value = take(sender);
-      waiter = value == NOTHING && !closed ? join(self) : null;
-    } finally {
-      lock.unlock();
-    }
-    if (sender != null) {
-      sender.wake();
-    } else if (waiter != null) {
+    Object value = receiveOrQueue(FiberAccess.enter());
+    if (value instanceof Waiter waiter) {
       waiter.await(receivers);
       value = waiter.item;
     }
@@ -302,21 +289,8 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    */
   public Optional<T> receive(Duration limit) throws InterruptedException {
     Objects.requireNonNull(limit, "limit");
-    Fiber<?> self = FiberAccess.enter();
-    Waiter waiter;
-    WaitNode sender;
-    Object value;
-    lock.lock();
-    try {
-      sender = senders.poll();
-      value = take(sender);
-      waiter = value == NOTHING && !closed ? join(self) : null;
-    } finally {
-      lock.unlock();
-    }
-    if (sender != null) {
-      sender.wake();
-    } else if (waiter != null) {
+    Object value = receiveOrQueue(FiberAccess.enter());
+    if (value instanceof Waiter waiter) {
       if (!waiter.await(receivers, limit)) {
         return Optional.empty();
       }
@@ -366,10 +340,26 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     return value == NOTHING && closed ? CLOSED : value;
   }
 
-  private Waiter join(@Nullable Fiber<?> self) {
-    Waiter waiter = new Waiter(self);
-    receivers.add(waiter);
-    return waiter;
+  /** Returns the value, NOTHING if closed and empty, or the place where its receiver now waits. */
+  private Object receiveOrQueue(@Nullable Fiber<?> self) {
+    WaitNode sender;
+    Object value;
+    lock.lock();
+    try {
+      sender = senders.poll();
+      value = take(sender);
+      if (value == NOTHING && !closed) {
+        Waiter waiter = new Waiter(self);
+        receivers.add(waiter);
+        return waiter;
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (sender != null) {
+      sender.wake();
+    }
+    return value;
   }
 
   /** Returns what was received; throws if that is the end. */
