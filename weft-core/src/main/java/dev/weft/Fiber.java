@@ -9,6 +9,7 @@ import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.internal.jdk.VirtualThreads;
+import dev.weft.internal.poller.HookedDescriptor;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -186,6 +187,12 @@ public final class Fiber<T> {
 
   // the innermost scope it has opened; set by this fiber
   volatile @Nullable Scope scope;
+
+  // how often it has disabled the hook and not enabled it again; this fiber only
+  int hookDisabled;
+
+  // while it waits in a socket or channel of the JDK's by its worker's poller; this fiber only
+  @Nullable HookedDescriptor hookedWait;
 
   // how many deadlines have passed that their withTimeout has not yet noticed
   @SuppressWarnings("unused")
@@ -616,6 +623,9 @@ public final class Fiber<T> {
     } catch (Throwable e) {
       result = Outcome.failed(e);
     }
+    while (hookDisabled > 0) {
+      Hook.enable();
+    }
     end(result);
     over = true;
   }
@@ -696,6 +706,11 @@ public final class Fiber<T> {
     return boundThread >= 0;
   }
 
+  /** Returns whether this fiber, the current one, gives its thread away when it waits. */
+  boolean canLeaveThread() {
+    return hookDisabled == 0;
+  }
+
   int boundThread() {
     return boundThread;
   }
@@ -761,7 +776,10 @@ public final class Fiber<T> {
         Deadline.move(deadline, left);
       }
       throw new IllegalStateException(
-          "cannot switch " + this + ": it is pinned to its thread by a native method on its stack");
+          "cannot switch "
+              + this
+              + ": it is pinned to its thread by "
+              + (canLeaveThread() ? "a native method on its stack" : "Hook.disable()"));
     }
   }
 

@@ -1,11 +1,13 @@
 package dev.weft;
 
 import dev.weft.internal.Clock;
+import dev.weft.internal.HookFamilies;
 import dev.weft.internal.IoManagerAccess;
 import dev.weft.internal.IoWaits;
 import dev.weft.internal.Nanos;
 import dev.weft.internal.TimersAccess;
 import dev.weft.internal.Uninterrupted;
+import dev.weft.internal.jdk.CarrierThread;
 import dev.weft.internal.jdk.HeldMonitors;
 import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.VirtualThreads;
@@ -71,7 +73,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
-    JdkPollers.begin();
+    JdkPollers.begin(Hook::install);
     IoWaits.set(new IoOfWorkers.Waits());
   }
 
@@ -113,6 +115,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   volatile boolean anyStuck;
 
   private Scheduler(Builder config) {
+    HookFamilies.check();
     this.config = config;
     this.sliceNanos = Nanos.of(config.policy.slice());
     this.blockedNanos = Nanos.of(config.blockedAfter);
@@ -186,14 +189,20 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   private void startThreads(int first) {
     for (int i = first; i < workers.length; i++) {
-      Thread thread =
-          Thread.ofPlatform()
-              .name(config.name + "-" + i)
-              .daemon(config.daemon)
-              .stackSize(config.stackSize)
-              .start(workers[i]::run);
+      Thread thread = newThread(config.name + "-" + i, workers[i]::run);
+      thread.start();
       threads.add(thread);
     }
+  }
+
+  private Thread newThread(String name, Runnable loop) {
+    return HookFamilies.WANTED
+        ? CarrierThread.create(name, config.daemon, config.stackSize, loop)
+        : Thread.ofPlatform()
+            .name(name)
+            .daemon(config.daemon)
+            .stackSize(config.stackSize)
+            .unstarted(loop);
   }
 
   /**

@@ -17,13 +17,13 @@ final class Timeout extends TimerNode implements FiberAccess.Limit {
   private final Clock clock;
   private final long deadline;
 
-  // where the timer is; null for a plain thread
+  // where the timer is; null for a plain thread, and for a fiber that holds its worker's
   private final @Nullable Worker worker;
 
   private volatile boolean expired;
 
   Timeout(@Nullable Fiber<?> self, Duration limit) {
-    worker = self == null ? null : self.worker;
+    worker = self == null || !self.canLeaveThread() ? null : self.worker;
     clock = worker == null ? Clock.SYSTEM : worker.scheduler.clock;
     deadline = clock.nanoTime() + Nanos.of(limit);
     if (worker != null) {

@@ -78,12 +78,20 @@ final class Watchdog {
     boolean look(long now) {
       boolean busy = false;
       boolean stuck = false;
+      boolean allStuck = true;
       // a longer gap is a pause of the JVM or of the machine, not of the fiber
       long elapsed = Math.min(now - lastLook, 2 * TICK_NANOS);
       lastLook = now;
       for (Worker worker : scheduler.workers) {
         busy |= worker.isServing() && !worker.isAsleep();
-        stuck |= isStuck(worker, elapsed);
+        boolean isStuck = isStuck(worker, elapsed);
+        stuck |= isStuck;
+        allStuck &= isStuck || !worker.isServing();
+      }
+      if (stuck && allStuck) {
+        for (Worker worker : scheduler.workers) {
+          worker.doDutiesFromOutside();
+        }
       }
       if (scheduler.anyStuck != stuck) {
         scheduler.anyStuck = stuck;

@@ -59,6 +59,7 @@ final class Worker implements TimerPlace {
   private static final long BROKEN_NANOS = 10_000_000;
 
   private static final long NEVER = Long.MAX_VALUE;
+  private static final ThreadLocal<@Nullable Worker> OF_THIS_THREAD = new ThreadLocal<>();
   private static final VarHandle DUTY;
   private static final VarHandle ASLEEP;
   private static final VarHandle RUNNING;
@@ -159,12 +160,18 @@ final class Worker implements TimerPlace {
     this.timers = new TimerQueue(now);
   }
 
+  /** Returns the worker whose thread this is, between two slices. */
+  static @Nullable Worker ofThisThread() {
+    return OF_THIS_THREAD.get();
+  }
+
   // ---- the loop ----
 
   /** Serves until the scheduler has stopped. */
   void run() {
     JdkPollers.await();
     thread = Thread.currentThread();
+    OF_THIS_THREAD.set(this);
     interrupted = Thread.interrupted();
     try {
       while (!scheduler.hasStopped()) {
@@ -184,6 +191,7 @@ final class Worker implements TimerPlace {
       }
     } finally {
       thread = null;
+      OF_THIS_THREAD.remove();
       poller.close();
       if (interrupted) {
         Thread.currentThread().interrupt(); // meant for the caller, not for a fiber
@@ -211,6 +219,22 @@ final class Worker implements TimerPlace {
       }
       due.clear();
     }
+  }
+
+  /**
+   * Polls and fires timers in this worker's place, called by the watchdog while no worker can: a
+   * fiber that holds the thread may itself wait for one of these.
+   */
+  void doDutiesFromOutside() {
+    poller.poll();
+    List<TimerNode> expired = new ArrayList<>();
+    lock();
+    try {
+      timers.expire(scheduler.clock.nanoTime(), expired::add);
+    } finally {
+      unlock();
+    }
+    expired.forEach(this::fire);
   }
 
   /** With few slices behind it a worker is about to sleep, and polls there. */

@@ -1,6 +1,7 @@
 package dev.weft.internal.jdk;
 
 import dev.weft.internal.Uninterrupted;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The JDK's own pollers, for blocking calls that Weft does not hook. They are virtual threads, and
@@ -9,19 +10,30 @@ import dev.weft.internal.Uninterrupted;
  * scheduler is being built.
  */
 public final class JdkPollers {
-  private static final Thread STARTER =
-      Thread.ofPlatform().daemon().name("weft-jdk-pollers").start(JdkPollers::start);
+  private static volatile @Nullable Thread starter;
 
   private JdkPollers() {}
 
-  /** Begins to start them if nobody has yet. */
-  public static void begin() {
-    // the initializer of this class has
+  /** Begins to start them, and then to do this; called once. */
+  public static void begin(Runnable then) {
+    starter =
+        Thread.ofPlatform()
+            .daemon()
+            .name("weft-jdk-pollers")
+            .start(
+                () -> {
+                  start();
+                  then.run();
+                });
   }
 
-  /** Waits until they are there; called by platform threads before they run fibers. */
+  /** Waits until all is done; called by platform threads before they run fibers. */
   public static void await() {
-    Uninterrupted.await(STARTER::join);
+    Thread begun = starter;
+    if (begun != null) {
+      Uninterrupted.await(begun::join);
+      starter = null;
+    }
   }
 
   private static void start() {

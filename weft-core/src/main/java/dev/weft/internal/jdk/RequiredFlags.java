@@ -13,8 +13,9 @@ public final class RequiredFlags {
     Module base = Object.class.getModule();
     Module weft = RequiredFlags.class.getModule();
     if (!base.isExported("jdk.internal.vm", weft)
-        || !base.isExported("sun.nio.ch", weft)
-        || !base.isOpen("java.lang", weft)) {
+        || !base.isOpen("java.lang", weft)
+        || !base.isOpen("java.util.concurrent", weft)
+        || !base.isOpen("sun.nio.ch", weft)) {
       throw new IllegalStateException(message(weft));
     }
   }
@@ -23,8 +24,9 @@ public final class RequiredFlags {
     String flags =
         """
           --add-exports=java.base/jdk.internal.vm=%1$s
-          --add-exports=java.base/sun.nio.ch=%1$s
           --add-opens=java.base/java.lang=%1$s
+          --add-opens=java.base/java.util.concurrent=%1$s
+          --add-opens=java.base/sun.nio.ch=%1$s
           --enable-native-access=%1$s
         """;
     return weft.isNamed()

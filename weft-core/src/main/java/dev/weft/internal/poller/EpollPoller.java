@@ -68,6 +68,8 @@ public final class EpollPoller extends Poller {
   private int usedSlots = 1; // slot 0 belongs to the eventfd
   private int lastNumber;
 
+  private final HookedDescriptors hooked = new HookedDescriptors(this);
+
   // ---- registering ----
 
   /**
@@ -89,6 +91,25 @@ public final class EpollPoller extends Poller {
   /** Changes what a registered descriptor is watched for; it is looked at anew. */
   public int modify(Pollable pollable, int fd, int interest) {
     return control(MODIFY, fd, interest, pollable.token);
+  }
+
+  /**
+   * Watches a descriptor that may have been closed, and its number given to another, since it was
+   * last watched here: registers it if it is not.
+   *
+   * @return 0, or a negated error number
+   */
+  int watch(Pollable pollable, int fd, int interest) {
+    if (pollable.token == 0) {
+      return add(pollable, fd, interest);
+    }
+    int result = control(MODIFY, fd, interest, pollable.token);
+    return result == -LinuxCalls.ENOENT ? control(ADD, fd, interest, pollable.token) : result;
+  }
+
+  /** Returns those that the JDK's own sockets have; only to be used on the worker's thread. */
+  public HookedDescriptors hooked() {
+    return hooked;
   }
 
   /** Ends a registration; the descriptor must still be open. */

@@ -1,0 +1,184 @@
+package dev.weft.internal.jdk;
+
+import static java.lang.classfile.ClassFile.ACC_FINAL;
+import static java.lang.classfile.ClassFile.ACC_PRIVATE;
+import static java.lang.constant.ConstantDescs.CD_boolean;
+import static java.lang.constant.ConstantDescs.CD_int;
+import static java.lang.constant.ConstantDescs.CD_void;
+import static java.lang.constant.ConstantDescs.INIT_NAME;
+
+import java.lang.classfile.ClassBuilder;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.CodeBuilder;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.util.function.IntPredicate;
+
+/**
+ * Puts Weft in front of the JDK's pollers. Every blocking call of a socket or channel in a virtual
+ * thread ends in {@code sun.nio.ch.Poller.implRegister(fd)}, on the thread that is about to park,
+ * and in {@code implDeregister} when it goes on.
+ *
+ * <pre>
+ *   Poller.POLLERS.readPollers   [ original ]  becomes  [ WeftPoller ─► original ]
+ *   Poller.POLLERS.writePollers  [ original ]           [ WeftPoller ─► original ]
+ * </pre>
+ *
+ * <p>{@code Poller}'s methods are package-private, so the class in front is defined in its package:
+ *
+ * <pre>
+ *   final class WeftPoller extends Poller {
+ *     void implRegister(int fd) {
+ *       if (!registers.test(fd)) original.implRegister(fd);
+ *     }
+ *     void implDeregister(int fd, boolean polled) {
+ *       if (!deregisters.test(fd)) original.implDeregister(fd, polled);
+ *     }
+ *     int poll(int timeout) { return 0; }   // the originals poll
+ *   }
+ * </pre>
+ *
+ * <p>It shares the map of waiting threads with its original, so that a wait that began before the
+ * exchange, and one that the original serves, is found by a close as ever.
+ */
+public final class PollerHook {
+  private static final String POLLER = "sun.nio.ch.Poller";
+  private static final ClassDesc SUPER = ClassDesc.of(POLLER);
+  private static final ClassDesc SELF = ClassDesc.of("sun.nio.ch.WeftPoller");
+  private static final ClassDesc PREDICATE = ClassDesc.of("java.util.function.IntPredicate");
+  private static final MethodTypeDesc NOTHING = MethodTypeDesc.of(CD_void);
+  private static final MethodTypeDesc OF_INT = MethodTypeDesc.of(CD_void, CD_int);
+  private static final MethodTypeDesc OF_INT_AND_BOOLEAN =
+      MethodTypeDesc.of(CD_void, CD_int, CD_boolean);
+  private static final MethodTypeDesc CREATE =
+      MethodTypeDesc.of(CD_void, SUPER, PREDICATE, PREDICATE);
+  private static final MethodTypeDesc TEST = MethodTypeDesc.of(CD_boolean, CD_int);
+
+  /**
+   * Who is asked first, in one direction.
+   *
+   * @param registers called by a thread that is about to wait for the descriptor; returns false to
+   *     leave it to the JDK
+   * @param deregisters called by that thread when it goes on; returns whether it was not left
+   */
+  public record Front(IntPredicate registers, IntPredicate deregisters) {}
+
+  private PollerHook() {}
+
+  /**
+   * Puts the fronts there. To be called once.
+   *
+   * @throws Misfit if the JDK's pollers are not as expected; then nothing has been changed
+   */
+  public static void install(Front reading, Front writing) throws Misfit {
+    try {
+      Class<?> poller = Class.forName(POLLER);
+      MethodHandles.Lookup inside = MethodHandles.privateLookupIn(poller, MethodHandles.lookup());
+      Object pollers = field(poller, "POLLERS").get(null);
+      Object readers = field(pollers.getClass(), "readPollers").get(pollers);
+      Object writers = field(pollers.getClass(), "writePollers").get(pollers);
+      Field map = field(poller, "map");
+      inside.findVirtual(poller, "implRegister", MethodType.methodType(void.class, int.class));
+      inside.findVirtual(
+          poller, "implDeregister", MethodType.methodType(void.class, int.class, boolean.class));
+      inside.findVirtual(poller, "poll", MethodType.methodType(int.class, int.class));
+      MethodHandle create =
+          inside.findConstructor(
+              inside.defineClass(weftPoller()),
+              MethodType.methodType(void.class, poller, IntPredicate.class, IntPredicate.class));
+      Object[] newReaders = fronts(readers, create, map, reading);
+      Object[] newWriters = fronts(writers, create, map, writing);
+      System.arraycopy(newReaders, 0, readers, 0, newReaders.length);
+      System.arraycopy(newWriters, 0, writers, 0, newWriters.length);
+    } catch (Throwable e) {
+      throw new Misfit(e);
+    }
+  }
+
+  private static Field field(Class<?> owner, String name) throws NoSuchFieldException {
+    Field field = owner.getDeclaredField(name);
+    field.setAccessible(true);
+    return field;
+  }
+
+  private static Object[] fronts(Object originals, MethodHandle create, Field map, Front front)
+      throws Throwable {
+    Object[] fronts = new Object[Array.getLength(originals)];
+    for (int i = 0; i < fronts.length; i++) {
+      Object original = Array.get(originals, i);
+      fronts[i] = create.invoke(original, front.registers, front.deregisters);
+      map.set(fronts[i], map.get(original));
+    }
+    return fronts;
+  }
+
+  private static byte[] weftPoller() {
+    return ClassFile.of()
+        .build(
+            SELF,
+            type -> {
+              type.withSuperclass(SUPER).withFlags(ACC_FINAL);
+              type.withField("original", SUPER, ACC_PRIVATE | ACC_FINAL);
+              type.withField("registers", PREDICATE, ACC_PRIVATE | ACC_FINAL);
+              type.withField("deregisters", PREDICATE, ACC_PRIVATE | ACC_FINAL);
+              constructor(type);
+              type.withMethodBody(
+                  "implRegister",
+                  OF_INT,
+                  0,
+                  code -> {
+                    unless(code, "registers");
+                    code.iload(1).invokevirtual(SUPER, "implRegister", OF_INT).return_();
+                  });
+              type.withMethodBody(
+                  "implDeregister",
+                  OF_INT_AND_BOOLEAN,
+                  0,
+                  code -> {
+                    unless(code, "deregisters");
+                    code.iload(1)
+                        .iload(2)
+                        .invokevirtual(SUPER, "implDeregister", OF_INT_AND_BOOLEAN)
+                        .return_();
+                  });
+              type.withMethodBody(
+                  "poll", MethodTypeDesc.of(CD_int, CD_int), 0, code -> code.iconst_0().ireturn());
+            });
+  }
+
+  private static void constructor(ClassBuilder type) {
+    type.withMethodBody(
+        INIT_NAME,
+        CREATE,
+        0,
+        code ->
+            code.aload(0)
+                .invokespecial(SUPER, INIT_NAME, NOTHING)
+                .aload(0)
+                .aload(1)
+                .putfield(SELF, "original", SUPER)
+                .aload(0)
+                .aload(2)
+                .putfield(SELF, "registers", PREDICATE)
+                .aload(0)
+                .aload(3)
+                .putfield(SELF, "deregisters", PREDICATE)
+                .return_());
+  }
+
+  /** Returns if the predicate says yes to the descriptor; else leaves the original on the stack. */
+  private static void unless(CodeBuilder code, String predicate) {
+    code.aload(0)
+        .getfield(SELF, predicate, PREDICATE)
+        .iload(1)
+        .invokeinterface(PREDICATE, "test", TEST)
+        .ifThen(CodeBuilder::return_)
+        .aload(0)
+        .getfield(SELF, "original", SUPER);
+  }
+}

@@ -1,0 +1,411 @@
+package dev.weft;
+
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.weft.testkit.Feature;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+
+/** The JDK's blocking calls in fibers, all on one thread. */
+@DisabledIfSystemProperty(named = "weft.poller", matches = "nio") // which hooks no sockets
+class HookTest {
+  private Scheduler scheduler;
+
+  @BeforeEach
+  void start() {
+    scheduler = Scheduler.builder().threads(1).build().start();
+  }
+
+  @AfterEach
+  void stop() {
+    for (Hook.Family family : Hook.Family.values()) {
+      Hook.set(family, true);
+    }
+    scheduler.stop(Duration.ZERO);
+  }
+
+  private static ServerSocket listen() throws IOException {
+    return new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+  }
+
+  /** Says what a waiting fiber waits for, as dumps do. */
+  private String waitsFor(Fiber<?> fiber) {
+    waits(fiber);
+    return scheduler.dump().fibers().stream()
+        .filter(entry -> entry.id() == fiber.id())
+        .findFirst()
+        .orElseThrow()
+        .waitsFor();
+  }
+
+  private int timers() {
+    return scheduler.stats().threads().getFirst().timers();
+  }
+
+  // ---- where they wait ----
+
+  @Test
+  @Feature("H1")
+  void itIsInPlaceAsSoonAsASchedulerHasStarted() {
+    assertThat(Hook.isInstalled()).isTrue();
+    assertThat(Hook.isInstalled(Hook.Family.TIMERS)).isTrue();
+    assertThat(Hook.isInstalled(Hook.Family.SOCKETS)).isTrue();
+  }
+
+  @Test
+  @Feature("H2")
+  void socketsWaitByThePollerOfTheWorker() throws Exception {
+    try (ServerSocket server = listen()) {
+      Fiber<Socket> accepting = scheduler.go(server::accept);
+      assertThat(waitsFor(accepting)).startsWith("descriptor ");
+      try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
+          Socket peer = accepting.join()) {
+        Fiber<Integer> reading = scheduler.go(() -> peer.getInputStream().read());
+        assertThat(waitsFor(reading)).startsWith("descriptor ");
+        client.getOutputStream().write(42);
+        assertThat(reading.join()).isEqualTo(42);
+
+        Fiber<Void> writing =
+            scheduler.go(() -> peer.getOutputStream().write(new byte[20_000_000]));
+        assertThat(waitsFor(writing)).startsWith("descriptor ");
+        // a reader beside a writer on one descriptor
+        Fiber<Integer> both = scheduler.go(() -> peer.getInputStream().read());
+        assertThat(waitsFor(both)).startsWith("descriptor ");
+        client.getOutputStream().write(43);
+        assertThat(both.join()).isEqualTo(43);
+        waits(writing);
+        assertThat(client.getInputStream().readNBytes(20_000_000)).hasSize(20_000_000);
+        writing.join();
+      }
+    }
+  }
+
+  @Test
+  @Feature("H2")
+  void channelsAndDatagramsWaitByThePollerOfTheWorker() throws Exception {
+    InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    try (ServerSocketChannel server = ServerSocketChannel.open().bind(anyPort)) {
+      Fiber<SocketChannel> accepting = scheduler.go(server::accept);
+      assertThat(waitsFor(accepting)).startsWith("descriptor ");
+      try (SocketChannel client = SocketChannel.open(server.getLocalAddress());
+          SocketChannel peer = accepting.join()) {
+        Fiber<Integer> reading = scheduler.go(() -> peer.read(ByteBuffer.allocate(8)));
+        assertThat(waitsFor(reading)).startsWith("descriptor ");
+        assertThat(peer.isBlocking()).isTrue();
+        client.write(ByteBuffer.allocate(3));
+        assertThat(reading.join()).isEqualTo(3);
+      }
+    }
+    try (DatagramSocket socket = new DatagramSocket(anyPort);
+        DatagramChannel channel = DatagramChannel.open().bind(anyPort)) {
+      DatagramPacket packet = new DatagramPacket(new byte[8], 8);
+      Fiber<Void> receiving = scheduler.go(() -> socket.receive(packet));
+      assertThat(waitsFor(receiving)).startsWith("descriptor ");
+      channel.send(ByteBuffer.allocate(2), socket.getLocalSocketAddress());
+      receiving.join();
+      assertThat(packet.getLength()).isEqualTo(2);
+      Fiber<?> onChannel = scheduler.go(() -> channel.receive(ByteBuffer.allocate(8)));
+      assertThat(waitsFor(onChannel)).startsWith("descriptor ");
+      socket.send(new DatagramPacket(new byte[1], 1, channel.getLocalAddress()));
+      assertThat(onChannel.join()).isEqualTo(socket.getLocalSocketAddress());
+    }
+    Pipe pipe = Pipe.open();
+    try (Pipe.SourceChannel source = pipe.source();
+        Pipe.SinkChannel sink = pipe.sink()) {
+      Fiber<Integer> reading = scheduler.go(() -> source.read(ByteBuffer.allocate(8)));
+      assertThat(waitsFor(reading)).startsWith("descriptor ");
+      sink.write(ByteBuffer.allocate(5));
+      assertThat(reading.join()).isEqualTo(5);
+    }
+  }
+
+  @Test
+  @Feature("H2")
+  @SuppressWarnings({"WaitNotInLoop", "LockNotBeforeTry"})
+  void timedWaitsAreTimersOfTheWorker() throws Exception {
+    Object monitor = new Object();
+    ReentrantLock lock = new ReentrantLock();
+    List<Fiber<?>> fibers = new ArrayList<>();
+    fibers.add(scheduler.go(() -> Thread.sleep(Duration.ofHours(1))));
+    fibers.add(scheduler.go(() -> LockSupport.parkNanos(Long.MAX_VALUE / 2)));
+    fibers.add(scheduler.go(() -> new LinkedBlockingQueue<String>().poll(1, TimeUnit.HOURS)));
+    fibers.add(
+        scheduler.go(
+            () -> {
+              synchronized (monitor) {
+                monitor.wait(3_600_000);
+              }
+            }));
+    lock.lock();
+    fibers.add(scheduler.go(() -> lock.tryLock(1, TimeUnit.HOURS)));
+    for (Fiber<?> fiber : fibers) {
+      waits(fiber);
+    }
+    eventually("each has its timer", () -> timers() == 5);
+    assertThat(scheduler.go(() -> "free").join()).isEqualTo("free");
+    fibers.forEach(Fiber::cancel); // LockSupport.park obeys an interrupt too
+    eventually("their timers are gone", () -> timers() == 0);
+    lock.unlock();
+  }
+
+  @Test
+  @Feature("H3")
+  void twoSleepsOnOneThreadTakeAsLongAsTheLonger() throws Exception {
+    sleepTwice();
+  }
+
+  private void sleepTwice() throws InterruptedException {
+    long start = System.nanoTime();
+    Fiber<Void> two = scheduler.go(() -> Thread.sleep(200));
+    Fiber<Void> three = scheduler.go(() -> Thread.sleep(300));
+    two.join();
+    long first = System.nanoTime() - start;
+    three.join();
+    long both = System.nanoTime() - start;
+    assertThat(first).isGreaterThanOrEqualTo(200_000_000);
+    assertThat(both).isBetween(300_000_000L, 500_000_000L);
+  }
+
+  @Test
+  @Feature("H2")
+  void queuesThatSpinDoNot() throws Exception {
+    Method known =
+        Class.forName("java.util.concurrent.ForkJoinWorkerThread")
+            .getDeclaredMethod("hasKnownQueuedWork");
+    known.setAccessible(true);
+    assertThat(scheduler.go(() -> known.invoke(null)).join()).isEqualTo(true);
+    assertThat(known.invoke(null)).isEqualTo(false);
+  }
+
+  @Test
+  @Feature("H2")
+  void guestsAreServedToo() throws Exception {
+    try (ServerSocket server = listen()) {
+      Thread[] guest = new Thread[1];
+      Fiber<Void> host =
+          scheduler.go(
+              () -> {
+                guest[0] =
+                    Thread.startVirtualThread(
+                        () -> {
+                          try (Socket peer = server.accept()) {
+                            Thread.sleep(5);
+                            peer.getOutputStream().write(7);
+                          } catch (IOException | InterruptedException e) {
+                            throw new AssertionError(e);
+                          }
+                        });
+                guest[0].join();
+              });
+      waits(host);
+      eventually("it waits", () -> guest[0].getState() == Thread.State.WAITING);
+      assertThat(LockSupport.getBlocker(guest[0]).toString()).startsWith("descriptor ");
+      try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
+        assertThat(client.getInputStream().read()).isEqualTo(7);
+      }
+      host.join();
+    }
+  }
+
+  // ---- one fiber without it ----
+
+  @Test
+  @Feature("H5")
+  void disabledASleepHoldsTheThread() throws Exception {
+    AtomicBoolean ran = new AtomicBoolean();
+    Fiber<Boolean> sleeper =
+        scheduler.go(
+            () -> {
+              assertThat(Hook.isEnabled()).isTrue();
+              Hook.disable();
+              assertThat(Hook.isEnabled()).isFalse();
+              scheduler.go(() -> ran.set(true));
+              Thread.sleep(30);
+              Fiber.sleep(Duration.ofMillis(30));
+              boolean early = ran.get();
+              Hook.enable();
+              Thread.sleep(1);
+              return early;
+            });
+    assertThat(sleeper.join()).isFalse();
+    assertThat(ran).isTrue();
+  }
+
+  @Test
+  @Feature("H5")
+  void disabledASocketHoldsTheThread() throws Exception {
+    try (ServerSocket server = listen()) {
+      AtomicBoolean ran = new AtomicBoolean();
+      AtomicBoolean disabled = new AtomicBoolean();
+      Fiber<Boolean> accepting =
+          scheduler.go(
+              () -> {
+                Hook.disable();
+                scheduler.go(() -> ran.set(true));
+                disabled.set(true);
+                server.accept().close();
+                return ran.get();
+              });
+      eventually("it is disabled", disabled::get);
+      Thread.sleep(20); // for the other one to run in, if it could
+      new Socket(server.getInetAddress(), server.getLocalPort()).close();
+      assertThat(accepting.join()).isFalse();
+    }
+  }
+
+  @Test
+  @Feature("H5")
+  void nestedCallsBalance() throws Exception {
+    AtomicInteger others = new AtomicInteger();
+    scheduler
+        .go(
+            () -> {
+              Hook.disable();
+              Hook.disable();
+              scheduler.go(others::incrementAndGet);
+              Hook.enable();
+              assertThat(Hook.isEnabled()).isFalse();
+              Thread.sleep(10);
+              assertThat(others.get()).isZero();
+              Hook.enable();
+              assertThat(Hook.isEnabled()).isTrue();
+              Thread.sleep(1);
+              assertThat(others.get()).isEqualTo(1);
+              assertThatThrownBy(Hook::enable)
+                  .isInstanceOf(IllegalStateException.class)
+                  .hasMessageContaining("it is not disabled there");
+            })
+        .join();
+  }
+
+  @Test
+  @Feature("H5")
+  void aFiberThatEndsWithoutEnablingHarmsNobody() throws Exception {
+    scheduler
+        .go(
+            () -> {
+              Hook.disable();
+              Hook.disable();
+            })
+        .join();
+    sleepTwice();
+  }
+
+  @Test
+  @Feature("H5")
+  void outsideFibersNothingChanges() {
+    Hook.disable();
+    assertThat(Hook.isEnabled()).isFalse();
+    Hook.enable();
+    Hook.enable();
+    assertThat(Hook.isEnabled()).isFalse();
+  }
+
+  @Test
+  @Feature("H5")
+  void aDisabledFiberCannotSwitch() throws Exception {
+    Fiber<Void> fiber =
+        scheduler.go(
+            () -> {
+              Hook.disable();
+              Fiber.switchTo(Scheduler.shared());
+            });
+    assertThatThrownBy(fiber::join)
+        .hasRootCauseMessage(
+            "cannot switch " + fiber + ": it is pinned to its thread by Hook.disable()");
+  }
+
+  // ---- by family ----
+
+  @Test
+  @Feature("H6")
+  void familiesCanBeSwitchedAtRunTime() throws Exception {
+    Hook.set(Hook.Family.TIMERS, false);
+    Fiber<Void> sleeper = scheduler.go(() -> Thread.sleep(Duration.ofHours(1)));
+    eventually("it sleeps", () -> sleeper.thread().getState() == Thread.State.TIMED_WAITING);
+    assertThat(timers()).isZero();
+    Hook.set(Hook.Family.TIMERS, true);
+    Fiber<Void> second = scheduler.go(() -> Thread.sleep(Duration.ofHours(1)));
+    eventually("it sleeps by our timer", () -> timers() == 1);
+    sleeper.cancel();
+    second.cancel();
+
+    try (ServerSocket server = listen()) {
+      Hook.set(Hook.Family.SOCKETS, false);
+      Fiber<Socket> accepting = scheduler.go(server::accept);
+      assertThat(waitsFor(accepting)).doesNotContain("descriptor");
+      Hook.set(Hook.Family.SOCKETS, true);
+      try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
+          Socket peer = accepting.join()) {
+        Fiber<Integer> reading = scheduler.go(() -> peer.getInputStream().read());
+        assertThat(waitsFor(reading)).startsWith("descriptor ");
+        Hook.set(Hook.Family.SOCKETS, false); // what has begun ends as it began
+        client.getOutputStream().write(1);
+        assertThat(reading.join()).isEqualTo(1);
+      }
+    }
+  }
+
+  // ---- pinned by something else ----
+
+  static final CountDownLatch INITIALIZING = new CountDownLatch(1);
+  static volatile ServerSocket serverOfInitializer;
+
+  /** A class that does I/O when it is initialized, which pins the fiber. */
+  static final class Eager {
+    static final int FIRST;
+
+    static {
+      INITIALIZING.countDown();
+      try (Socket peer = serverOfInitializer.accept()) {
+        Fiber.sleep(Duration.ofMillis(1));
+        FIRST = peer.getInputStream().read();
+      } catch (IOException | InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  @Test
+  @Feature("H4")
+  void ioAndTimersInAnInitializerOnTheOnlyThread() throws Exception {
+    try (ServerSocket server = listen()) {
+      serverOfInitializer = server;
+      Fiber<Integer> fiber = scheduler.go(() -> Eager.FIRST);
+      INITIALIZING.await();
+      try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
+        Thread.sleep(5); // so that it waits for the byte too
+        client.getOutputStream().write(99);
+        assertThat(fiber.join()).isEqualTo(99);
+      }
+    }
+  }
+}
