@@ -15,6 +15,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jctools.queues.MessagePassingQueue;
+import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,37 +51,43 @@ class HelpersTest {
   }
 
   @Test
-  void thereAreAtMostSoManyAndTheRestWaitInTheirOrder() throws Exception {
-    Helpers two = new Helpers(2, DAEMONS);
+  void whoFindsNoneFreeWaitsInLine() throws Exception {
+    Helpers one = new Helpers(1, DAEMONS);
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     List<Fiber<Integer>> fibers = new ArrayList<>();
-    for (int i = 0; i < 20; i++) {
-      Fiber<Integer> fiber = atTheGate(two, order, i);
-      fibers.add(fiber);
-      int busy = Math.min(i + 1, 2);
-      int queued = Math.max(0, i - 1);
+    for (int i = 0; i < 10; i++) {
+      int queued = i;
+      fibers.add(atTheGate(one, order, i));
       eventually(
           "it is there",
-          () ->
-              scheduler.stats().blocking() == busy && scheduler.stats().awaitingHelper() == queued);
+          () -> scheduler.stats().blocking() == 1 && scheduler.stats().awaitingHelper() == queued);
     }
-    assertThat(two.threads()).isEqualTo(2);
-    assertThat(two.queued()).isEqualTo(18);
-    for (int i = 0; i < 20; i++) {
-      int done = i + 1;
-      gate.release();
-      eventually("one more is done", () -> order.size() == done);
-      int busy = Math.min(2, 20 - done);
-      eventually("the next has begun", () -> scheduler.stats().blocking() == busy);
+    assertThat(one.queued()).isEqualTo(9);
+    gate.release(10);
+    for (Fiber<Integer> fiber : fibers) {
+      fiber.join();
     }
-    for (int i = 0; i < 20; i++) {
-      // the two that are at the gate may pass it in any order
-      assertThat(order.indexOf(i)).isBetween(i - 1, i + 19);
-      fibers.get(i).join();
+    assertThat(order).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    assertThat(one.queued()).isZero();
+  }
+
+  @Test
+  void thereAreAsManyAsAreNeededUpToTheLimit() throws Exception {
+    Helpers three = new Helpers(3, DAEMONS);
+    List<Fiber<Integer>> fibers = new ArrayList<>();
+    assertThat(three.threads()).isZero();
+    for (int i = 1; i <= 5; i++) {
+      int busy = Math.min(i, 3);
+      fibers.add(atTheGate(three, new ArrayList<>(), i));
+      eventually("it has a helper, or none is left", () -> scheduler.stats().blocking() == busy);
+      assertThat(three.threads()).isEqualTo(busy);
     }
-    assertThat(order.subList(0, 2)).doesNotContain(3, 4, 5);
-    assertThat(two.threads()).isEqualTo(2);
-    assertThat(two.queued()).isZero();
+    eventually("the rest wait", () -> scheduler.stats().awaitingHelper() == 2);
+    gate.release(5);
+    for (Fiber<Integer> fiber : fibers) {
+      fiber.join();
+    }
+    assertThat(three.threads()).isEqualTo(3);
   }
 
   @Test
@@ -209,5 +217,39 @@ class HelpersTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Helpers.limit(asked))
         .withMessage("-Dweft.blocking.threads must be a number of 1 or more, not '" + asked + "'");
+  }
+
+  static final class Program {
+    public static void main(String[] args) {
+      for (int i = 0; i < 2; i++) {
+        try {
+          Weft.run(() -> System.out.println(Weft.blocking(() -> "it runs")));
+        } catch (IllegalArgumentException e) {
+          System.out.println(e.getMessage());
+        }
+      }
+    }
+  }
+
+  @Test
+  void thePropertyIsReadAndABadOneIsSaidEachTime() throws Exception {
+    for (String[] expected :
+        new String[][] {
+          {"1", "it runs\n"},
+          {"none", "-Dweft.blocking.threads must be a number of 1 or more, not 'none'\n"}
+        }) {
+      ForkedJvm.Result result =
+          ForkedJvm.java(
+              ForkedJvm.weftArgs(),
+              "-Dweft.blocking.threads=" + expected[0],
+              "-cp",
+              ForkedJvm.classPathOf(
+                  Weft.class,
+                  Program.class,
+                  MessagePassingQueue.class,
+                  MpscUnboundedVarHandleArrayQueue.class),
+              Program.class.getName());
+      assertThat(result.output()).isEqualTo(expected[1].repeat(2));
+    }
   }
 }
