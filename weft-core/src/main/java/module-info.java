@@ -15,4 +15,7 @@ module dev.weft {
   exports dev.weft.net;
   exports dev.weft.sync;
   exports dev.weft.time;
+
+  provides java.net.spi.InetAddressResolverProvider with
+      dev.weft.internal.BlockingNames;
 }

@@ -38,14 +38,16 @@ final class DeadlockReport {
 
   /**
    * Not so if it waits with a limit or for I/O: then the JDK's own timers and pollers wake it. Nor
-   * if they just have, and it is about to be ready.
+   * if they just have, and it is about to be ready. Nor if it waits for a helper thread, for one
+   * will be free.
    */
   private static boolean waitsForEver(@Nullable Thread thread) {
     Thread.State state = thread == null ? Thread.State.NEW : thread.getState();
     if (state != Thread.State.WAITING && state != Thread.State.BLOCKED) {
       return false;
     }
-    if (LockSupport.getBlocker(thread) instanceof IoWaits.Event) {
+    Object blocker = LockSupport.getBlocker(thread);
+    if (blocker instanceof IoWaits.Event || blocker instanceof BlockingCall) {
       return false;
     }
     for (StackTraceElement frame : FiberDump.framesOf(thread)) {

@@ -48,6 +48,8 @@ public final class Fiber<T> {
    *             │ └──────── yield ──────────┘   │ sleep, suspend, join, lock, I/O…
    *             │                               ▼
    *             └───────── unpark ─────────── WAITING
+   *
+   * In Weft.blocking it waits for a helper thread, which then runs it as a worker does: BlockingCall.
    */
 
   /*
@@ -56,7 +58,7 @@ public final class Fiber<T> {
    * to it that a fiber is in one queue, or in the hands of one worker, but never both.
    *
    *           IDLE -> QUEUED     // handed out
-   *         QUEUED -> RUNNING    // taken by a worker
+   *         QUEUED -> RUNNING    // taken by a worker, or a helper
    *        RUNNING -> AGAIN      // handed out before the worker has left the slice
    *        RUNNING -> IDLE       // the worker has left it
    *          AGAIN -> QUEUED     // the worker has left it, and queues it
@@ -72,7 +74,7 @@ public final class Fiber<T> {
   public enum Status {
     /** It could run, and waits for its turn. */
     READY,
-    /** It runs on one of its scheduler's threads. */
+    /** It runs on one of its scheduler's threads, or in a blocking call on a helper thread. */
     RUNNING,
     /** It waits for something: a timer, another fiber, a lock, I/O. */
     WAITING,
@@ -193,6 +195,9 @@ public final class Fiber<T> {
 
   // while it waits in a socket or channel of the JDK's by its worker's poller; this fiber only
   @Nullable HookedDescriptor hookedWait;
+
+  // its way to a helper thread and back, if it is on one; set by this fiber
+  volatile @Nullable BlockingCall away;
 
   // how many deadlines have passed that their withTimeout has not yet noticed
   @SuppressWarnings("unused")
@@ -461,10 +466,14 @@ public final class Fiber<T> {
     self.moveTo(self.scheduler, self.scheduler.worker(threadIndex), threadIndex);
   }
 
-  /** Returns the index of the scheduler's thread that runs the caller, -1 outside fibers. */
+  /**
+   * Returns the index of the scheduler's thread that runs the caller: -1 outside fibers, and in the
+   * body of {@link Weft#blocking}, which none of them runs.
+   */
   public static int threadIndex() {
     Fiber<?> self = currentOrNull();
-    return self == null ? -1 : self.worker.index;
+    Worker here = self == null ? null : self.workerHere();
+    return here == null ? -1 : here.index;
   }
 
   // ---- between the fiber, its virtual thread and its worker ----
@@ -490,7 +499,7 @@ public final class Fiber<T> {
         }
       } else if (seen != RUNNING) {
         return;
-      } else if (worker.isServedBy(Thread.currentThread())) {
+      } else if (worker.runsHere(this)) {
         TURN.setRelease(this, AGAIN); // a yield: nobody but this thread can make it IDLE
         return;
       } else if (TURN.compareAndSet(this, RUNNING, AGAIN)) {
@@ -508,7 +517,10 @@ public final class Fiber<T> {
   /**
    * Queues this fiber where it belongs; {@code here} is the worker whose thread this is, if any.
    */
-  private void enqueue(@Nullable Worker here) {
+  void enqueue(@Nullable Worker here) {
+    if (handToHelper()) {
+      return;
+    }
     Worker target = scheduler.placement.forReady(this, here);
     if (target == here) {
       target.addReady(this);
@@ -524,10 +536,27 @@ public final class Fiber<T> {
       return worker.isServedBy(me) ? worker : null;
     }
     Fiber<?> waker = currentOrNull();
-    return waker == null ? null : waker.worker;
+    return waker == null ? null : waker.workerHere();
   }
 
-  /** Told by a worker that it has taken this fiber from its queue, to run a slice. */
+  /** The worker that runs this fiber, the current one; null if a helper does. */
+  @Nullable Worker workerHere() {
+    return isOnHelper() ? null : worker;
+  }
+
+  /** Returns whether a helper runs this fiber, for a blocking call. */
+  boolean isOnHelper() {
+    BlockingCall call = away;
+    return call != null && call.isOnHelper();
+  }
+
+  /** Gives this ready fiber to the helper that is to run it; returns false if none is. */
+  boolean handToHelper() {
+    BlockingCall call = away;
+    return call != null && call.takes();
+  }
+
+  /** Told by a worker, or a helper in its place, that it has taken this fiber to run a slice. */
   void enterSlice(Worker taker) {
     worker = taker;
     TURN.setRelease(this, RUNNING);
@@ -708,7 +737,7 @@ public final class Fiber<T> {
 
   /** Returns whether this fiber, the current one, gives its thread away when it waits. */
   boolean canLeaveThread() {
-    return hookDisabled == 0;
+    return hookDisabled == 0 && !isOnHelper();
   }
 
   int boundThread() {
@@ -740,12 +769,16 @@ public final class Fiber<T> {
   /** Yields if the slice of this fiber, the current one, is used up. */
   void giveWayIfSliceOver() {
     Scheduler at = scheduler;
-    if (at.sliceNanos > 0 && at.clock.nanoTime() - since > at.sliceNanos) {
+    if (at.sliceNanos > 0 && !isOnHelper() && at.clock.nanoTime() - since > at.sliceNanos) {
       Thread.yield();
     }
   }
 
   private void moveTo(Scheduler target, Worker place, int bound) {
+    if (isOnHelper()) {
+      throw new IllegalStateException(
+          "cannot switch " + this + ": it is in a blocking call, pinned to a helper thread");
+    }
     Scheduler from = scheduler;
     Worker left = worker;
     if (target == from && (place == left || bound == FiberOptions.ANY_THREAD)) {

@@ -2,6 +2,7 @@ package dev.weft;
 
 import dev.weft.internal.FiberAccess;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** The way from Weft's other packages into {@link Fiber}. */
@@ -25,6 +26,12 @@ final class FiberDoor extends FiberAccess {
   @Override
   protected void check(@Nullable Fiber<?> self) throws InterruptedException {
     Fiber.throwIfInterrupted(self);
+  }
+
+  @Override
+  protected <T> T callBlocking(Callable<T> body) throws Exception {
+    Fiber<?> self = Fiber.currentOrNull();
+    return self == null ? body.call() : BlockingCall.run(self, Helpers.ofJvm(), false, body);
   }
 
   @Override

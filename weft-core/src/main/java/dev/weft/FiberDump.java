@@ -21,6 +21,8 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
    * @param status where it is in its life
    * @param guest whether it is a virtual thread that code inside a fiber started
    * @param thread the index of the thread it runs on, or ran on last
+   * @param helper the name of the helper thread that runs its {@linkplain Weft#blocking blocking
+   *     call}; empty if it is in none
    * @param waitsFor what it waits for; empty if it does not wait
    * @param waiting for how long it has waited, roughly
    * @param stack its stack, innermost frame first
@@ -31,6 +33,7 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
       Fiber.Status status,
       boolean guest,
       int thread,
+      String helper,
       String waitsFor,
       Duration waiting,
       List<StackTraceElement> stack) {
@@ -45,12 +48,14 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
       boolean waits = status == Fiber.Status.WAITING;
       long nanos = waits ? scheduler.clock.nanoTime() - fiber.since : 0;
       List<StackTraceElement> stack = framesOf(thread);
+      BlockingCall away = fiber.away;
       return new Entry(
           fiber.id(),
           fiber.name(),
           status,
           fiber.isGuest(),
           fiber.worker.index,
+          away == null ? "" : away.helperName(),
           waits && thread != null ? describe(LockSupport.getBlocker(thread), stack) : "",
           Duration.ofNanos(Math.max(0, nanos)),
           stack);
@@ -68,7 +73,9 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
 
     /** Returns it in one line, without the stack. */
     public String summary() {
-      String line = "fiber %d (%s) %s on thread %d".formatted(id, name, status, thread);
+      String line =
+          "fiber %d (%s) %s ".formatted(id, name, status)
+              + (helper.isEmpty() ? "on thread " + thread : "in a blocking call on " + helper);
       return (guest ? line + ", a guest" : line)
           + (waitsFor.isEmpty()
               ? ""
@@ -107,13 +114,14 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
     for (Entry entry : fibers) {
       List<String> frames = entry.stack.stream().map(frame -> quote(frame.toString())).toList();
       entries.add(
-          "{\"id\":%d,\"name\":%s,\"status\":\"%s\",\"guest\":%b,\"thread\":%d,\"waitsFor\":%s,\"waitingMillis\":%d,\"stack\":[%s]}"
+          "{\"id\":%d,\"name\":%s,\"status\":\"%s\",\"guest\":%b,\"thread\":%d,\"helper\":%s,\"waitsFor\":%s,\"waitingMillis\":%d,\"stack\":[%s]}"
               .formatted(
                   entry.id,
                   quote(entry.name),
                   entry.status,
                   entry.guest,
                   entry.thread,
+                  quote(entry.helper),
                   quote(entry.waitsFor),
                   entry.waiting.toMillis(),
                   String.join(",", frames)));

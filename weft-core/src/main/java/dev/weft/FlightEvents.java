@@ -13,9 +13,9 @@ import jdk.jfr.Timespan;
 /**
  * Weft's events in the JDK's Flight Recorder. While nothing records they cost a field read.
  *
- * <p>The events of a fiber's life are recorded on its worker's thread, not on its own: JDK 25 drops
- * the first event of a carrier after one of a virtual thread that ran on it. So the slice of a
- * fiber that records events itself may be missing.
+ * <p>The events of a fiber's life are recorded on its worker's or helper's thread, not on its own:
+ * JDK 25 drops the first event of a carrier after one of a virtual thread that ran on it. So the
+ * slice of a fiber that records events itself may be missing.
  */
 final class FlightEvents {
   private FlightEvents() {}
@@ -63,6 +63,19 @@ final class FlightEvents {
 
     @Label("Thread")
     int thread;
+  }
+
+  @Name("dev.weft.BlockingCall")
+  @Label("Blocking Call")
+  @Category("Weft")
+  @Threshold("10 ms")
+  @StackTrace(false)
+  static final class Blocking extends Event {
+    @Label("Fiber")
+    long fiber;
+
+    @Label("Name")
+    String name = "";
   }
 
   @Name("dev.weft.FibersStolen")
@@ -134,6 +147,18 @@ final class FlightEvents {
       event.fiber = fiber.id();
       event.name = fiber.name();
       event.thread = worker.index;
+      event.commit();
+    }
+  }
+
+  static void recordBlockingCall(Fiber<?> fiber) {
+    Blocking event = new Blocking();
+    event.begin();
+    fiber.runSlice();
+    event.end();
+    if (event.shouldCommit()) {
+      event.fiber = fiber.id();
+      event.name = fiber.name();
       event.commit();
     }
   }

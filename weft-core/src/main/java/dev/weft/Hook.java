@@ -26,7 +26,10 @@ public final class Hook {
     TIMERS,
     /** Sockets and channels of {@code java.net} and {@code java.nio} in blocking mode. */
     SOCKETS,
-    /** Name look-up by {@code InetAddress}, which moves to a helper thread. */
+    /**
+     * Name look-up by {@code InetAddress}, which moves to a helper thread. If the program has an
+     * {@code InetAddressResolverProvider} of its own, the JDK uses the one it finds first.
+     */
     NAMES
   }
 
@@ -71,12 +74,11 @@ public final class Hook {
   }
 
   /**
-   * Returns whether the hook is in place: at least one family is. False before the first scheduler
+   * Returns whether the hook is in place: timers, sockets or both. False before the first scheduler
    * starts.
    */
   public static boolean isInstalled() {
-    JdkPollers.await();
-    return !installed.isEmpty();
+    return isInstalled(Family.TIMERS) || isInstalled(Family.SOCKETS);
   }
 
   /** Returns whether this family is in place. */
@@ -102,7 +104,7 @@ public final class Hook {
     if (!HookFamilies.WANTED) {
       return;
     }
-    EnumSet<Family> found = EnumSet.noneOf(Family.class);
+    EnumSet<Family> found = EnumSet.of(Family.NAMES); // by a provider that the JDK itself looks for
     if (fits("timers", () -> TimerHook.install(HookedTimer::schedule))) {
       found.add(Family.TIMERS);
     }

@@ -472,7 +472,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     if (self != null) {
       self.giveWayIfSliceOver();
     }
-    Worker here = self != null && self.scheduler() == this ? self.worker : null;
+    Worker here = self != null && self.scheduler() == this ? self.workerHere() : null;
     Worker place = options.thread() >= 0 ? worker(options.thread()) : placement.forNew(here);
     countBegun(here);
     Fiber<T> fiber;
@@ -495,7 +495,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   /** The worker of this scheduler whose fiber calls, if any. */
   @Nullable Worker currentWorker() {
     Fiber<?> self = Fiber.currentOrNull();
-    return self != null && self.scheduler() == this ? self.worker : null;
+    return self != null && self.scheduler() == this ? self.workerHere() : null;
   }
 
   /** The worker of this scheduler whose thread this is, in a fiber or between two, if any. */

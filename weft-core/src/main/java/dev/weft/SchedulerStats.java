@@ -12,9 +12,11 @@ import java.util.concurrent.locks.LockSupport;
  * @param begun fibers begun since it was built
  * @param ended fibers that have ended
  * @param ready fibers that wait for their turn
- * @param running fibers that run
+ * @param running fibers that run on its threads
  * @param sleeping fibers in {@link Fiber#sleep}
  * @param waiting fibers that wait for something else
+ * @param blocking fibers in a {@linkplain Weft#blocking blocking call}, on helper threads
+ * @param awaitingHelper fibers that wait for a helper thread for such a call
  * @param threads what each thread has done
  */
 public record SchedulerStats(
@@ -24,6 +26,8 @@ public record SchedulerStats(
     int running,
     int sleeping,
     int waiting,
+    int blocking,
+    int awaitingHelper,
     List<OfThread> threads) {
   /**
    * One thread of a scheduler.
@@ -47,10 +51,21 @@ public record SchedulerStats(
   static SchedulerStats of(Scheduler scheduler) {
     Map<Fiber.Status, Integer> byStatus = new EnumMap<>(Fiber.Status.class);
     int[] sleeping = new int[1];
+    int[] blocking = new int[1];
+    int[] awaitingHelper = new int[1];
     scheduler
         .fibers()
         .forEach(
             fiber -> {
+              BlockingCall away = fiber.away;
+              if (away != null && away.isOnHelper()) {
+                blocking[0]++;
+                return;
+              }
+              if (away != null && away.isWaiting()) {
+                awaitingHelper[0]++;
+                return;
+              }
               Fiber.Status status = fiber.status();
               byStatus.merge(status, 1, Integer::sum);
               Thread thread = fiber.threadOrNull();
@@ -72,6 +87,8 @@ public record SchedulerStats(
         byStatus.getOrDefault(Fiber.Status.RUNNING, 0),
         sleeping[0],
         byStatus.getOrDefault(Fiber.Status.WAITING, 0) - sleeping[0],
+        blocking[0],
+        awaitingHelper[0],
         threads);
   }
 }

@@ -111,6 +111,37 @@ public final class Weft {
     throw rethrown(thrown);
   }
 
+  /**
+   * Runs a body that may block its thread, for what cannot be hooked: files, native code. This
+   * fiber goes to a helper thread for it and comes back to its scheduler afterwards, so that none
+   * of the scheduler's threads is blocked. It is the same fiber there, with its thread, thread
+   * locals and scoped values; what the body returns or throws comes out of here as it is.
+   *
+   * {@snippet class="dev.weft.FiberSnippetsTest" region="blocking"}
+   *
+   * <p>In the body whatever waits, waits on the helper thread: locks, sleeps and sockets too.
+   * {@link Fiber#yield} does nothing and {@link Fiber#switchTo(int) switchTo} is refused. A cancel
+   * or a {@linkplain #withTimeout deadline} interrupts it. Other fibers run at the same time, also
+   * those of a scheduler with one thread. A blocking call inside the body just runs its own.
+   *
+   * <p>The helper threads are shared by all schedulers: at most 64, or four times the number of
+   * cores if that is more, or as {@code -Dweft.blocking.threads} says. Who finds none free waits,
+   * first come, first served.
+   *
+   * <p>Outside fibers the body runs right here; also if a native method on its stack (or {@code
+   * Hook.disable()}) pins the fiber to its thread, or if the system has no thread left for a
+   * helper: that is as right, only that the scheduler's thread is blocked.
+   *
+   * @throws InterruptedException if this fiber is cancelled, interrupted or past its deadline
+   *     before the body begins
+   * @throws Exception whatever the body throws
+   */
+  public static <T> T blocking(Callable<T> body) throws Exception {
+    Objects.requireNonNull(body, "body");
+    Fiber<?> self = Fiber.currentOrNull();
+    return self == null ? body.call() : BlockingCall.run(self, Helpers.ofJvm(), true, body);
+  }
+
   private static TimeoutException timeout(Duration limit, Throwable cause) {
     TimeoutException e = new TimeoutException("not done within " + limit);
     e.initCause(cause);

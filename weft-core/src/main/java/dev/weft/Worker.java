@@ -332,6 +332,9 @@ final class Worker implements TimerPlace {
 
   /** Returns whether a ready fiber is to be queued here; else sends it where it belongs. */
   private boolean isPlaceOf(Fiber<?> fiber) {
+    if (fiber.handToHelper()) {
+      return false;
+    }
     Worker target = fiber.scheduler().placement.forReady(fiber, this);
     if (target != this) {
       target.addRemote(fiber);
@@ -634,6 +637,11 @@ final class Worker implements TimerPlace {
     return thread == candidate;
   }
 
+  /** Returns whether the current thread is this worker's, and in a slice of this fiber. */
+  boolean runsHere(Fiber<?> fiber) {
+    return running == fiber && thread == Thread.currentThread();
+  }
+
   /** Returns whether there is nothing to run, nor a timer that will bring something. */
   boolean hasNothingToCome() {
     lock();
@@ -707,6 +715,11 @@ final class Worker implements TimerPlace {
 
   /** Forgets a fiber that has ended here, or has left the scheduler. */
   void retire(Fiber<?> fiber) {
+    unregister(fiber);
+    ENDED.setRelease(this, ended + 1);
+  }
+
+  static void unregister(Fiber<?> fiber) {
     Worker at = fiber.registeredAt;
     if (at != null) {
       at.lock();
@@ -717,7 +730,6 @@ final class Worker implements TimerPlace {
         at.unlock();
       }
     }
-    ENDED.setRelease(this, ended + 1);
   }
 
   // ---- the duty lock ----

@@ -5,6 +5,10 @@ import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
+import java.io.FileInputStream;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,9 +17,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A fiber that holds its thread too long. */
-@Feature("S17")
+@Feature({"S17", "H7"})
 class BlockedWorkerTest {
   private final AtomicBoolean over = new AtomicBoolean();
 
@@ -151,6 +158,42 @@ class BlockedWorkerTest {
         assertThat(bound.join()).isZero();
         hog.join();
       }
+    }
+  }
+
+  /** Reads a pipe that nobody writes to yet: neither Weft nor the JDK can see that coming. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void aNativeCallIsNoticedTooAndOthersTakeOver(int threads, @TempDir Path dir) throws Exception {
+    Path fifo = dir.resolve("fifo");
+    assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
+    try (LogCapture log = new LogCapture();
+        Scheduler scheduler = start(threads, Policy.fifo())) {
+      CountDownLatch there = new CountDownLatch(1);
+      Fiber<Integer> behind = atZero(scheduler, there, () -> Fiber.suspend());
+      there.await();
+      waits(behind);
+      Fiber<Integer> stuck =
+          scheduler.go(
+              FiberOptions.named("stuck").onThread(0),
+              () -> {
+                try (InputStream in = new FileInputStream(fifo.toFile())) {
+                  return in.read();
+                }
+              });
+      eventually("it is reported", () -> !log.entries("stuck", "has held thread 0").isEmpty());
+      assertThat(log.entries("stuck").getFirst().text()).contains("FileInputStream.open");
+      scheduler.schedule(behind);
+      if (threads > 1) {
+        assertThat(behind.join(Duration.ofSeconds(30))).isEqualTo(1);
+      } else {
+        assertThat(log.entries("stuck").getFirst().text()).contains("nothing else runs");
+        assertThat(behind.isDone()).isFalse();
+      }
+      assertThat(stuck.isDone()).isFalse();
+      Files.write(fifo, new byte[] {7});
+      assertThat(stuck.join()).isEqualTo(7);
+      assertThat(behind.join()).isEqualTo(threads - 1);
     }
   }
 

@@ -3,6 +3,8 @@ package dev.weft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.time.Timer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -50,6 +52,22 @@ class FiberSnippetsTest {
         }); // returns when all four have ended
     // @end
     assertThat(out).containsExactlyInAnyOrder("main", "fiber 1", "fiber 2", "fiber 3");
+  }
+
+  @Test
+  void blocking() throws Exception {
+    Path file = Files.createTempFile("weft", ".txt");
+    Files.writeString(file, "warp");
+    Fiber<String> fiber =
+        Weft.go(
+            () -> {
+              // @start region="blocking"
+              String text = Weft.blocking(() -> Files.readString(file)); // blocks a helper thread
+              // @end
+              return text;
+            });
+    assertThat(fiber.join()).isEqualTo("warp");
+    Files.delete(file);
   }
 
   @Test

@@ -86,4 +86,41 @@ class FlightRecorderTest {
     assertThat(steals).isNotEmpty().allMatch(steal -> steal.getInt("to") == 1);
     assertThat(steals.stream().mapToInt(steal -> steal.getInt("count")).sum()).isEqualTo(3);
   }
+
+  @Test
+  @Feature("H7")
+  void blockingCallsAreRecordedAndAreNoSlices(@TempDir Path dir) throws Exception {
+    Path file = dir.resolve("weft.jfr");
+    try (Recording recording = new Recording()) {
+      recording.enable("dev.weft.FiberEnd");
+      recording.enable("dev.weft.FiberSlice").withThreshold(Duration.ofSeconds(1));
+      recording.enable("dev.weft.BlockingCall").withThreshold(Duration.ofMillis(10));
+      recording.start();
+      try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+        scheduler
+            .go(
+                FiberOptions.named("reader"),
+                () -> {
+                  Weft.blocking(
+                      () -> {
+                        Thread.sleep(1_100);
+                        return null;
+                      });
+                })
+            .join();
+      }
+      recording.stop();
+      recording.dump(file);
+    }
+    List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+    assertThat(of(events, "BlockingCall", "name", "reader"))
+        .singleElement()
+        .satisfies(
+            call -> {
+              assertThat(call.getDuration()).isGreaterThan(Duration.ofSeconds(1));
+              assertThat(call.getThread().getJavaName()).startsWith("weft-blocking-");
+            });
+    assertThat(of(events, "FiberSlice", "name", "reader")).isEmpty();
+    assertThat(of(events, "FiberEnd", "name", "reader")).hasSize(1);
+  }
 }

@@ -4,6 +4,7 @@ import dev.weft.Fiber;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * plain thread for what it is: a caller without a fiber, which is null here.
  */
 public abstract class FiberAccess {
-  private static @Nullable FiberAccess opened;
+  private static volatile @Nullable FiberAccess opened;
 
   /** Its own class, so that the door is a constant for the compiler. */
   private static final class Door {
@@ -73,6 +74,17 @@ public abstract class FiberAccess {
     Door.DOOR.check(self);
   }
 
+  /**
+   * Runs the body as {@code Weft.blocking} does, but without being a cancel point: the caller goes
+   * on waiting for a helper thread, and an interrupt status is kept. Outside fibers the body runs
+   * right here. Loads no fibers if there are none.
+   */
+  public static <T> T blockingUninterrupted(Callable<T> body) throws Exception {
+    return opened != null && Thread.currentThread().isVirtual()
+        ? Door.DOOR.callBlocking(body)
+        : body.call();
+  }
+
   /** Begins a limited wait: a fiber waits by its worker's timers, a plain thread by its own. */
   public static Limit limit(@Nullable Fiber<?> self, Duration limit) {
     return Door.DOOR.newLimit(self, limit);
@@ -90,6 +102,8 @@ public abstract class FiberAccess {
   protected abstract void giveWayIfUsedUp(@Nullable Fiber<?> self);
 
   protected abstract void check(@Nullable Fiber<?> self) throws InterruptedException;
+
+  protected abstract <T> T callBlocking(Callable<T> body) throws Exception;
 
   protected abstract Limit newLimit(@Nullable Fiber<?> self, Duration limit);
 }

@@ -4,6 +4,7 @@ import dev.weft.Fiber;
 import dev.weft.Hook;
 import dev.weft.Policy;
 import dev.weft.Scheduler;
+import dev.weft.internal.Uninterrupted;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -169,7 +170,7 @@ public final class HookStress {
         }
       } finally {
         if (disturber != null) {
-          joined(disturber);
+          Uninterrupted.await(disturber::join); // it may interrupt this one
           Thread.interrupted();
         }
       }
@@ -193,16 +194,5 @@ public final class HookStress {
             throw new AssertionError(e);
           }
         });
-  }
-
-  private static void joined(Thread thread) {
-    while (true) {
-      try {
-        thread.join();
-        return;
-      } catch (InterruptedException e) {
-        // the disturber's own interrupt
-      }
-    }
   }
 }

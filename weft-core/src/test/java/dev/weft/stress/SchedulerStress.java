@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -379,7 +380,7 @@ public final class SchedulerStress {
     }
 
     private void act() throws Exception {
-      switch (random.nextInt(16)) {
+      switch (random.nextInt(17)) {
         case 0 -> switching(Fiber::yield);
         case 1 -> switching(() -> Fiber.sleep(Duration.ofNanos(random.nextInt(300_000))));
         case 2 -> switching(() -> Thread.sleep(Duration.ofNanos(random.nextInt(100_000))));
@@ -393,6 +394,7 @@ public final class SchedulerStress {
         case 12 -> switching(this::hurry);
         case 13 -> switching(this::haveAGuest);
         case 14 -> switching(this::setATimer);
+        case 15 -> switching(this::block);
         default -> {
           if (random.nextInt(8) == 0) {
             throw new Planned();
@@ -521,6 +523,33 @@ public final class SchedulerStress {
                   });
       guest.join();
       check(ofGuest.get() == null, "in a guest: " + ofGuest.get());
+    }
+
+    /** Goes to a helper thread, does something there that fibers can do, and comes back. */
+    private void block() throws Exception {
+      AtomicBoolean there = new AtomicBoolean();
+      int times = 1 + random.nextInt(3);
+      for (int i = 0; i < times; i++) {
+        Weft.blocking(
+            () -> {
+              check(there.compareAndSet(false, true), "runs twice");
+              check(Fiber.threadIndex() == -1, "is not on a helper thread");
+              switch (random.nextInt(8)) {
+                case 0 -> Thread.sleep(Duration.ofNanos(random.nextInt(100_000)));
+                case 1 -> Fiber.sleep(Duration.ofNanos(random.nextInt(100_000)));
+                case 2 -> begin(random);
+                case 3 -> wakeOne();
+                case 4 -> suspendUntilWoken();
+                case 5 -> setATimer();
+                case 6 -> Weft.blocking(() -> "nested");
+                default -> {}
+              }
+              check(Fiber.threadIndex() == -1, "is not on a helper thread");
+              check(there.compareAndSet(true, false), "runs twice");
+              return null;
+            });
+        check(Fiber.threadIndex() >= 0, "has not come back");
+      }
     }
 
     private void setATimer() {
