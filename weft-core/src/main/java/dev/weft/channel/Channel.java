@@ -158,13 +158,19 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    */
   public void send(T value) throws InterruptedException {
     Objects.requireNonNull(value, "value");
-    Waiter waiter = sendOrQueue(value, FiberAccess.enter());
-    if (waiter != null) {
-      waiter.await(senders);
-      if (waiter.item == CLOSED) {
-        throw closed("send to");
-      }
+    if (sendAny(value, FiberAccess.enter()) == CLOSED) {
+      throw closed("send to");
     }
+  }
+
+  /** Sends and waits if need be; returns CLOSED if it was not sent. */
+  Object sendAny(Object value, @Nullable Fiber<?> self) throws InterruptedException {
+    Object sent = sendOrQueue(value, self);
+    if (sent instanceof Waiter waiter) {
+      waiter.await(senders);
+      sent = Objects.requireNonNull(waiter.item);
+    }
+    return sent;
   }
 
   /**
@@ -175,14 +181,15 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
   public boolean send(T value, Duration limit) throws InterruptedException {
     Objects.requireNonNull(value, "value");
     Objects.requireNonNull(limit, "limit");
-    Waiter waiter = sendOrQueue(value, FiberAccess.enter());
-    if (waiter != null) {
+    Object sent = sendOrQueue(value, FiberAccess.enter());
+    if (sent instanceof Waiter waiter) {
       if (!waiter.await(senders, limit)) {
         return false;
       }
-      if (waiter.item == CLOSED) {
-        throw closed("send to");
-      }
+      sent = Objects.requireNonNull(waiter.item);
+    }
+    if (sent == CLOSED) {
+      throw closed("send to");
     }
     return true;
   }
@@ -207,13 +214,13 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     return sent != CLOSED && sent != NOTHING;
   }
 
-  /** Returns null if the value was sent, else the place where its sender now waits. */
-  private @Nullable Waiter sendOrQueue(T value, @Nullable Fiber<?> self) {
+  /** Returns the value if it was sent, CLOSED, or the place where its sender now waits. */
+  private Object sendOrQueue(Object value, @Nullable Fiber<?> self) {
     WaitNode receiver;
     lock.lock();
     try {
       if (closed) {
-        throw closed("send to");
+        return CLOSED;
       }
       receiver = receivers.poll(value);
       if (receiver == null && !store(value)) {
@@ -228,7 +235,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     if (receiver != null) {
       receiver.wake();
     }
-    return null;
+    return value;
   }
 
   /** Returns the value if it was sent, else NOTHING or CLOSED. */
@@ -274,12 +281,17 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    * @throws InterruptedException if the caller is interrupted or cancelled; no value was taken
    */
   public T receive() throws InterruptedException {
-    Object value = receiveOrQueue(FiberAccess.enter());
+    return valueOf(receiveAny(FiberAccess.enter()));
+  }
+
+  /** Receives and waits if need be; returns the value, CLOSED, or NOTHING if closed and empty. */
+  Object receiveAny(@Nullable Fiber<?> self) throws InterruptedException {
+    Object value = receiveOrQueue(self);
     if (value instanceof Waiter waiter) {
       waiter.await(receivers);
-      value = waiter.item;
+      value = Objects.requireNonNull(waiter.item);
     }
-    return valueOf(value);
+    return value;
   }
 
   /**

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Does one of several sends and receives: the first that can be done, a random one if there are
@@ -35,6 +36,9 @@ public final class Select {
   @SuppressWarnings("varargs") // they are only read
   public static <R> R of(Clause<R>... clauses) throws InterruptedException {
     Fiber<?> self = FiberAccess.enter();
+    if (clauses.length == 1 && clauses[0] instanceof OfChannel<R> only) {
+      return only.finish(only.doAlone(self));
+    }
     OfChannel<R> ready = Selection.readyOf(clauses);
     if (ready != null) {
       Object value = ready.doNow();
@@ -79,6 +83,9 @@ public final class Select {
     /** Returns whether it can be done, or could a moment ago; no lock needed. */
     abstract boolean looksReady();
 
+    /** Does it, and waits if need be, as if there were no select; returns the value or CLOSED. */
+    abstract Object doAlone(@Nullable Fiber<?> self) throws InterruptedException;
+
     /** Does it, if it can be done at once; returns the value, NOTHING or CLOSED. */
     abstract Object doNow();
 
@@ -114,6 +121,11 @@ public final class Select {
     @Override
     boolean looksReady() {
       return from.looksReadyToReceive();
+    }
+
+    @Override
+    Object doAlone(@Nullable Fiber<?> self) throws InterruptedException {
+      return from.receiveAny(self);
     }
 
     @Override
@@ -156,6 +168,11 @@ public final class Select {
     @Override
     boolean looksReady() {
       return channel.looksReadyToSend();
+    }
+
+    @Override
+    Object doAlone(@Nullable Fiber<?> self) throws InterruptedException {
+      return channel.sendAny(value, self);
     }
 
     @Override
