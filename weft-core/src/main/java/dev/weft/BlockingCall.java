@@ -66,7 +66,7 @@ final class BlockingCall implements Runnable {
 
   /**
    * Runs the body on a helper thread: the current fiber goes there and comes back. Where it is if
-   * it is there already, cannot leave its thread, or no helper can be had.
+   * it is on one, cannot leave its thread, or no helper can be had.
    *
    * @param self the fiber that calls
    * @param interruptible whether to be a cancel point before the body
@@ -76,7 +76,7 @@ final class BlockingCall implements Runnable {
     if (interruptible) {
       Fiber.throwIfInterrupted(self);
     }
-    if (self.isOnHelper()) {
+    if (!self.canLeaveThread()) {
       return body.call();
     }
     BlockingCall call = new BlockingCall(self, helpers, interruptible);
@@ -108,7 +108,7 @@ final class BlockingCall implements Runnable {
       Thread.yield(); // taken before it was parked: see takes
     }
     if (!onHelper) {
-      letGo(); // a native frame pins it to its thread, or Hook.disable() does
+      letGo(); // a native frame pins it to its thread
     }
   }
 

@@ -17,7 +17,7 @@ final class Timeout extends TimerNode implements FiberAccess.Limit {
   private final Clock clock;
   private final long deadline;
 
-  // where the timer is; null for a plain thread, and for a fiber that holds its worker's
+  // where the timer is; null for a plain thread, and for a fiber that holds its thread
   private final @Nullable Worker worker;
 
   private volatile boolean expired;

@@ -6,13 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.weft.internal.jdk.Pinning;
 import dev.weft.net.TcpListener;
 import dev.weft.net.TcpStream;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -252,7 +253,7 @@ class BlockingTest {
                         assertOnHelper();
                         Thread.sleep(1);
                         assertOnHelper();
-                        Fiber.sleep(Duration.ofMillis(1)); // by a timer of its worker
+                        Fiber.sleep(Duration.ofMillis(1));
                         assertOnHelper();
                         return null;
                       }
@@ -373,6 +374,66 @@ class BlockingTest {
         assertThat(server.join()).isEqualTo(7);
       }
     }
+  }
+
+  @Test
+  @Feature("H2")
+  void inTheBodyTheJdksSocketsWork() throws Exception {
+    try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Fiber<Integer> server =
+          scheduler.go(
+              () ->
+                  Weft.blocking(
+                      () -> {
+                        try (Socket peer = listener.accept()) {
+                          assertOnHelper();
+                          peer.setSoTimeout(30_000);
+                          int read = peer.getInputStream().read();
+                          assertOnHelper();
+                          return read;
+                        }
+                      }));
+      try (Socket client = new Socket(listener.getInetAddress(), listener.getLocalPort())) {
+        client.getOutputStream().write(7);
+        assertThat(server.join()).isEqualTo(7);
+      }
+    }
+  }
+
+  /** A sleep in the body is the helper's own: nobody else has to wake it. */
+  @Test
+  void inTheBodySleepsNeedNoWorker() throws Exception {
+    CountDownLatch inside = new CountDownLatch(1);
+    AtomicBoolean slept = new AtomicBoolean();
+    AtomicBoolean over = new AtomicBoolean();
+    Fiber<Void> fiber =
+        scheduler.go(
+            () -> {
+              Weft.blocking(
+                  () -> {
+                    inside.countDown();
+                    release.await();
+                    Fiber.sleep(Duration.ofMillis(1));
+                    Thread.sleep(1);
+                    slept.set(true);
+                    return null;
+                  });
+            });
+    inside.await();
+    try (LogCapture _ = new LogCapture()) {
+      Fiber<Void> hog =
+          scheduler.go(
+              () -> {
+                release.countDown();
+                while (!over.get()) {
+                  Thread.onSpinWait();
+                }
+              });
+      eventually("it has slept although its worker is busy", slept::get);
+      over.set(true);
+      hog.join();
+    }
+    fiber.join();
   }
 
   @Test
@@ -513,16 +574,13 @@ class BlockingTest {
             () -> {
               Pinned.touch();
               assertThat(IN_INITIALIZER.get()).isEqualTo(scheduler.name() + "-0");
-              boolean pinned = Pinning.begin();
-              try {
-                Weft.blocking(
-                    () -> {
-                      assertBack(0);
-                      return null;
-                    });
-              } finally {
-                Pinning.end(pinned);
-              }
+              Hook.disable();
+              Weft.blocking(
+                  () -> {
+                    assertBack(0);
+                    return null;
+                  });
+              Hook.enable();
               assertThat(Weft.blocking(BlockingTest::carrier)).startsWith("weft-blocking-");
               assertBack(0);
             })
@@ -530,17 +588,22 @@ class BlockingTest {
     assertThat(scheduler.stats().awaitingHelper()).isZero();
   }
 
+  private static boolean disableTheHook() {
+    Hook.disable();
+    return true;
+  }
+
   @Test
   void whoIsLeftPinnedByItsBodyComesBackWhenItWaitsWithoutBeingPinned() throws Exception {
     scheduler
         .go(
             () -> {
-              Weft.blocking(Pinning::begin);
+              Weft.blocking(BlockingTest::disableTheHook);
               assertOnHelper();
               Fiber.yield();
               assertOnHelper();
               assertThat(Weft.go(() -> 1).join()).isEqualTo(1);
-              Pinning.end(true);
+              Hook.enable();
               Fiber.yield();
               assertBack(0);
               assertThat(Weft.blocking(BlockingTest::carrier)).startsWith("weft-blocking-");
@@ -550,7 +613,7 @@ class BlockingTest {
     Fiber<Void> endsThere =
         scheduler.go(
             () -> {
-              Weft.blocking(Pinning::begin);
+              Weft.blocking(BlockingTest::disableTheHook);
             });
     endsThere.join();
     eventually("its end is counted", () -> scheduler.stats().ended() == scheduler.stats().begun());

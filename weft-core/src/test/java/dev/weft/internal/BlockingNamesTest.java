@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.weft.Fiber;
 import dev.weft.ForkedJvm;
+import dev.weft.Hook;
 import dev.weft.Scheduler;
 import dev.weft.Weft;
 import dev.weft.testkit.Feature;
@@ -47,7 +48,7 @@ class BlockingNamesTest {
 
   @AfterEach
   void stop() {
-    HookFamilies.names = true;
+    Hook.set(Hook.Family.NAMES, true);
     slow.answer.countDown();
     scheduler.stop();
   }
@@ -100,7 +101,7 @@ class BlockingNamesTest {
   void whatIsUnknownIsTheSameUnknown() {
     slow.answer.countDown();
     for (boolean enabled : new boolean[] {true, false}) {
-      HookFamilies.names = enabled;
+      Hook.set(Hook.Family.NAMES, enabled);
       Fiber<?> byName = scheduler.go(() -> names.lookupByName("eleven", ANY));
       assertThatExceptionOfType(CompletionException.class)
           .isThrownBy(byName::join)
@@ -132,7 +133,7 @@ class BlockingNamesTest {
             })
         .join();
     assertThat(slow.askedBy.get()).contains("@ForkJoinPool");
-    HookFamilies.names = false;
+    Hook.set(Hook.Family.NAMES, false);
     assertThat(scheduler.go(() -> names.lookupByAddress(TEN)).join()).isEqualTo("ten");
     assertThat(slow.askedBy.get()).contains("@" + scheduler.name());
   }
