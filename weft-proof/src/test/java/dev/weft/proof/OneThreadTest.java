@@ -4,13 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.weft.Fiber;
+import dev.weft.Hook;
 import dev.weft.testkit.Feature;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** That the proof can fail: what blocks the thread is found out. */
+/** That the proof can fail, and that it is about what it says: with the hook, or without it. */
 @Feature("H8")
 class OneThreadTest {
+  @Test
+  void theHookIsInPlaceUnlessItIsOff() {
+    boolean off = "off".equals(System.getProperty("weft.hook"));
+    try (OneThread _ = new OneThread()) {
+      assertThat(Hook.isInstalled(Hook.Family.SOCKETS)).isEqualTo(!off);
+      assertThat(Hook.isInstalled(Hook.Family.TIMERS)).isEqualTo(!off);
+    }
+  }
+
   @Test
   void aFiberThatHoldsTheThreadIsFoundOut() throws Exception {
     AtomicBoolean over = new AtomicBoolean();

@@ -50,7 +50,7 @@ public final class FeatureTable {
     List<TestResult> results = new ArrayList<>();
     try (DirectoryStream<Path> modules = Files.newDirectoryStream(root)) {
       for (Path module : modules) {
-        for (String run : List.of("features.tsv", "features-nio.tsv")) {
+        for (String run : List.of("features.tsv", "features-nio.tsv", "features-hook-off.tsv")) {
           Path journal = module.resolve("target").resolve(run);
           if (Files.exists(journal)) {
             results.addAll(ended(Files.readAllLines(journal)));
