@@ -6,6 +6,8 @@ import static java.util.stream.IntStream.range;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.Fiber;
+import dev.weft.Weft;
+import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
 import java.io.RandomAccessFile;
@@ -13,6 +15,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,7 +66,7 @@ class NamesAndFilesTest {
               FIBERS,
               i -> {
                 Path file = folder.resolve("file-" + i);
-                Files.writeString(file, "first " + i + "\nsecond " + i + "\n");
+                Weft.blocking(() -> Files.writeString(file, "first " + i + "\nsecond " + i + "\n"));
                 try (RandomAccessFile random = new RandomAccessFile(file.toFile(), "rw")) {
                   random.writeBytes("FIRST");
                 }
@@ -79,6 +82,28 @@ class NamesAndFilesTest {
       try (var left = Files.list(folder)) {
         assertThat(left).hasSize(FIBERS).allMatch(file -> file.toString().contains("done-"));
       }
+    }
+  }
+
+  /** Named pipes: whoever opens one waits for the other side, deep in the system. */
+  @Test
+  void whoWaitsForAFileInABlockingCallBlocksNoThread(@TempDir Path folder) throws Exception {
+    List<Path> pipes = range(0, FIBERS).mapToObj(i -> folder.resolve("pipe-" + i)).toList();
+    List<String> make = new ArrayList<>(List.of("mkfifo"));
+    pipes.forEach(pipe -> make.add(pipe.toString()));
+    assertThat(Command.of(make.toArray(new String[0])).run().exitStatus()).isZero();
+    try (OneThread one = new OneThread()) {
+      List<Fiber<String>> fibers =
+          one.goAll(FIBERS, i -> Weft.blocking(() -> Files.readString(pipes.get(i))));
+      one.eventually(
+          "all wait, for their pipe or for a helper thread",
+          () -> one.stats().blocking() + one.stats().awaitingHelper() == FIBERS);
+      one.hasFreeThread();
+      for (Path pipe : pipes) { // helper threads serve first who came first
+        Files.writeString(pipe, "through " + pipe.getFileName());
+      }
+      assertThat(joinAll(fibers))
+          .isEqualTo(range(0, FIBERS).mapToObj(i -> "through pipe-" + i).toList());
     }
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.weft.Fiber;
 import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
+import dev.weft.SchedulerStats;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -105,6 +106,10 @@ final class OneThread implements AutoCloseable {
       }
       Thread.sleep(1);
     }
+  }
+
+  SchedulerStats stats() {
+    return scheduler.stats();
   }
 
   /** Returns what Weft has logged so far. */
