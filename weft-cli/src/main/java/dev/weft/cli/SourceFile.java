@@ -37,12 +37,14 @@ final class SourceFile {
    *
    * @throws UserMistake if it does not compile; the compiler's messages are on stderr by then
    */
-  static Program compile(Path source, List<Path> libraries) {
-    List<Path> classPath = new ArrayList<>(libraries);
-    Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-        .map(Path::of)
-        .forEach(classPath::add);
+  static Program compile(Path source, List<Path> given) {
     try {
+      List<Path> libraries = new ArrayList<>(given);
+      libraries.addAll(Libraries.of(source));
+      List<Path> classPath = new ArrayList<>(libraries);
+      Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+          .map(Path::of)
+          .forEach(classPath::add);
       Path classes =
           CompiledPrograms.get(source, classPath, folder -> javac(source, classPath, folder));
       List<Path> programs = new ArrayList<>(libraries);

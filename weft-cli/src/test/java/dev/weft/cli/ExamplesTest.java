@@ -25,8 +25,11 @@ class ExamplesTest {
     Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
   }
 
+  // run by ReportTest of weft-proof, which has a database
+  private static final Path NEEDS_SERVER = Path.of("Report.java");
+
   static List<Path> examples() throws IOException {
-    return filesWith(".java");
+    return filesWith(".java").stream().filter(file -> !file.equals(NEEDS_SERVER)).toList();
   }
 
   @ParameterizedTest
@@ -50,7 +53,7 @@ class ExamplesTest {
   void everyOutputHasItsExample() throws IOException {
     assertThat(filesWith(".out"))
         .map(output -> output.toString().replaceFirst("\\.out$", ".java"))
-        .containsExactlyElementsOf(examples().stream().map(Path::toString).toList());
+        .containsExactlyElementsOf(filesWith(".java").stream().map(Path::toString).toList());
   }
 
   private static List<Path> filesWith(String ending) throws IOException {

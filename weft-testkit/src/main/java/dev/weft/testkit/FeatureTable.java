@@ -44,13 +44,16 @@ public final class FeatureTable {
     proved.removeAll(failing);
   }
 
-  /** Writes {@code target/features.md} and prints what failed, the counts, and the summary. */
+  /**
+   * Writes {@code target/features.md} and prints what was skipped and failed, the counts, and the
+   * summary.
+   */
   public static void main(String[] args) throws IOException {
     Path root = Path.of(args.length == 0 ? "" : args[0]);
     List<TestResult> results = new ArrayList<>();
     try (DirectoryStream<Path> modules = Files.newDirectoryStream(root)) {
       for (Path module : modules) {
-        for (String run : List.of("features.tsv", "features-nio.tsv")) {
+        for (String run : List.of("features.tsv", "features-nio.tsv", "features-hook-off.tsv")) {
           Path journal = module.resolve("target").resolve(run);
           if (Files.exists(journal)) {
             results.addAll(ended(Files.readAllLines(journal)));
@@ -63,6 +66,7 @@ public final class FeatureTable {
     Files.createDirectories(root.resolve("target"));
     Files.write(root.resolve("target/features.md"), table.merged());
     List<String> mistakes = table.mistakes();
+    table.skipped().forEach(System.out::println);
     mistakes.forEach(System.out::println);
     System.out.println(table.counts());
     System.out.println(table.summary());
@@ -113,6 +117,14 @@ public final class FeatureTable {
         .distinct()
         .sorted()
         .collect(Collectors.joining(", "));
+  }
+
+  /** Returns a line for each test, or class of tests, that could not be run here. */
+  List<String> skipped() {
+    return results.stream()
+        .filter(result -> result.outcome() == Outcome.SKIPPED)
+        .map(result -> "SKIPPED " + result.test() + ": " + result.message())
+        .toList();
   }
 
   /** Returns a line for each thing that is wrong. */

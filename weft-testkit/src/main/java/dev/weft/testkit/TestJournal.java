@@ -60,8 +60,8 @@ public final class TestJournal implements TestExecutionListener {
           case ABORTED -> Outcome.SKIPPED;
           case FAILED -> Outcome.FAILED;
         };
-    // of containers only the failures tell something: a @BeforeAll, a method source
-    if (id.isTest() || outcome == Outcome.FAILED) {
+    // of containers only these tell something: a @BeforeAll, a method source
+    if (id.isTest() || outcome != Outcome.PASSED) {
       write(id, outcome, result.getThrowable().map(e -> describe(e, id)).orElse(""));
     }
   }

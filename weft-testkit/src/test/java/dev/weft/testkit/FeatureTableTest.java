@@ -54,6 +54,8 @@ class FeatureTableTest {
 
     assertThat(table.summary()).isEqualTo("features: 0 rows proved, 0 failing, 3 without a test");
     assertThat(table.counts()).isEqualTo("0 passed, 0 failed, 1 skipped");
+    assertThat(table.skipped()).containsExactly("SKIPPED a.RunTest.runs: why");
+    assertThat(table.mistakes()).isEmpty();
   }
 
   @Test

@@ -83,6 +83,16 @@ final class HiddenTests {
     void waits() {}
   }
 
+  static final class NotHere {
+    @BeforeAll
+    static void looksForItsServer() {
+      assumeTrue(false, "no server here");
+    }
+
+    @Test
+    void waits() {}
+  }
+
   @Disabled("all of it")
   static final class Off {
     @Test

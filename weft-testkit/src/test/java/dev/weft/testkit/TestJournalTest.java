@@ -52,6 +52,18 @@ class TestJournalTest {
   }
 
   @Test
+  void aClassThatCannotRunHereIsSkippedAndSaysWhy() throws Exception {
+    assertThat(journalOf(HiddenTests.NotHere.class))
+        .singleElement()
+        .satisfies(
+            result -> {
+              assertThat(result.test()).isEqualTo(HiddenTests.NotHere.class.getName());
+              assertThat(result.outcome()).isEqualTo(Outcome.SKIPPED);
+              assertThat(result.message()).contains("no server here");
+            });
+  }
+
+  @Test
   void allTestsOfADisabledClassAreSkipped() throws Exception {
     assertThat(journalOf(HiddenTests.Off.class))
         .extracting(TestResult::outcome)

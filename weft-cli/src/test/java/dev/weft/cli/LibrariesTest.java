@@ -1,0 +1,74 @@
+package dev.weft.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Command;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Programs that ask for libraries. */
+@Timeout(value = 5, unit = TimeUnit.MINUTES) // Maven may have to download
+class LibrariesTest {
+  @TempDir private Path folder;
+
+  @BeforeAll
+  static void build() throws Exception {
+    Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
+  }
+
+  private Command run(String name, String text) throws IOException {
+    Files.writeString(folder.resolve(name), text);
+    return Script.weft("run", name).in(folder);
+  }
+
+  private static String offline() {
+    return "-o -Dmaven.repo.local=" + System.getProperty("localRepository");
+  }
+
+  @Test
+  void theyAreOnItsClassPathWithWhatTheyNeed() throws Exception {
+    Command command =
+        run(
+            "Json.java",
+            """
+            //DEPS com.google.code.gson:gson:2.13.2
+            void main() {
+              IO.println(new com.google.gson.Gson().toJson(java.util.List.of(1, 2)));
+            }
+            """);
+    Command.Result wanted = new Command.Result(0, "[1,2]\n", "");
+    assertThat(command.run()).isEqualTo(wanted);
+    // the second time without Maven, which this would break
+    assertThat(command.with("MAVEN_ARGS", "--no-such-option").run()).isEqualTo(wanted);
+  }
+
+  @Test
+  void oneThatIsNotToBeHadIsNamed() throws Exception {
+    Command.Result result =
+        run("None.java", "//DEPS no.such:library:1.0\nvoid main() {}\n")
+            .with("MAVEN_ARGS", offline())
+            .run();
+    assertThat(result.exitStatus()).isEqualTo(1);
+    assertThat(result.stderr())
+        .startsWith("weft: cannot get the libraries of None.java: ")
+        .contains("no.such:library")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void whatIsNoLibraryIsNamed() throws Exception {
+    Command.Result result = run("Odd.java", "//DEPS gson\nvoid main() {}\n").run();
+    assertThat(result)
+        .isEqualTo(
+            new Command.Result(
+                1,
+                "",
+                "weft: Odd.java asks for the library gson; it must be group:artifact:version\n"));
+  }
+}

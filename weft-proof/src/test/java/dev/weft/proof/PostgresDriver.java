@@ -1,0 +1,46 @@
+package dev.weft.proof;
+
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import javax.sql.DataSource;
+
+/** The releases of PostgreSQL's JDBC driver that are tried, each from a class loader of its own. */
+enum PostgresDriver {
+  /** The newest: it waits for the server with a {@code ReentrantLock} in its hands. */
+  CURRENT(PostgresDriver.class.getClassLoader()),
+
+  /** The last before 42.6: it waits for the server inside {@code synchronized}. */
+  SYNCHRONIZED(jarLoader(Path.of(System.getProperty("weft.old-driver"))));
+
+  @SuppressWarnings("ImmutableEnumChecker") // nobody sets its assertion status
+  private final ClassLoader loader;
+
+  PostgresDriver(ClassLoader loader) {
+    this.loader = loader;
+  }
+
+  private static ClassLoader jarLoader(Path jar) {
+    try {
+      return new URLClassLoader(
+          new URL[] {jar.toUri().toURL()}, ClassLoader.getPlatformClassLoader());
+    } catch (MalformedURLException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
+  /** Returns what makes connections to the server. */
+  DataSource dataSource(Server server) throws ReflectiveOperationException {
+    Class<?> type = loader.loadClass("org.postgresql.ds.PGSimpleDataSource");
+    DataSource source = (DataSource) type.getConstructor().newInstance();
+    type.getMethod("setURL", String.class).invoke(source, server.url());
+    return source;
+  }
+
+  /** Returns what the driver says of itself: {@code 42.5.6}. */
+  String version() throws ReflectiveOperationException {
+    return (String)
+        loader.loadClass("org.postgresql.util.DriverInfo").getField("DRIVER_VERSION").get(null);
+  }
+}

@@ -1,0 +1,75 @@
+package dev.weft.proof;
+
+import static org.assertj.core.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.weft.testkit.Command;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server that {@code bin/servers} runs. It ends when it is closed, and also when this process
+ * ends in whatever way: the script reads from a pipe that then breaks.
+ */
+final class Server implements AutoCloseable {
+  private static final Path SCRIPT = Path.of(System.getProperty("weft.root"), "bin", "servers");
+  private static final Pattern READY = Pattern.compile("(\\S+) at (\\S+), process ([0-9]+)");
+
+  /** The exit status of the script if the machine has no such server. */
+  private static final int NOT_FOUND = 3;
+
+  private final Process script;
+  private final String url;
+  private final ProcessHandle process;
+
+  /**
+   * Starts one. Without the program to start, a test on a user's machine is skipped; in CI it
+   * fails.
+   *
+   * @param name {@code postgres} or {@code redis}
+   */
+  static Server start(String name) throws IOException, InterruptedException {
+    Process script = Command.of(SCRIPT.toString(), name).start();
+    BufferedReader output = script.inputReader();
+    @Nullable String line = output.readLine();
+    if (line == null) {
+      if (script.waitFor() == NOT_FOUND && System.getenv("WEFT_CI") == null) {
+        abort("there is no " + name + " on this machine: run 'bin/servers install' as root");
+      }
+      return fail("bin/servers " + name + " failed; see above, and run 'bin/servers install'");
+    }
+    return new Server(script, line);
+  }
+
+  private Server(Process script, String line) {
+    this.script = script;
+    Matcher ready = READY.matcher(line);
+    if (!ready.matches()) {
+      script.destroy();
+      throw new IllegalStateException("bin/servers says: " + line);
+    }
+    url = ready.group(2);
+    process = ProcessHandle.of(Long.parseLong(ready.group(3))).orElseThrow();
+  }
+
+  /** Returns its address: a JDBC URL, or one that Jedis knows. */
+  String url() {
+    return url;
+  }
+
+  /** Ends it as a crash would: its connections break. */
+  void kill() {
+    process.destroyForcibly();
+    process.onExit().join();
+  }
+
+  @Override
+  public void close() throws IOException {
+    script.outputWriter().close();
+    script.onExit().join();
+  }
+}
