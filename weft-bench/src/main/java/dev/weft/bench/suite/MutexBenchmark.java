@@ -5,6 +5,7 @@ import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.JmhMethod;
 import dev.weft.sync.Mutex;
 import java.util.concurrent.locks.Lock;
@@ -13,7 +14,6 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * A lock that nobody else wants, and one that a hundred fibers want: each holds it while it gives
@@ -32,11 +32,11 @@ public class MutexBenchmark {
   }
 
   static Comparison onOneThread() {
-    return contended("mutex-contended", "on one thread", "One", Carriers.ONE);
+    return contended("mutex-contended", "on one thread", "One", Carriers.of(1));
   }
 
   static Comparison onTwoThreads() {
-    return contended("mutex-contended-two", "on two threads", "Two", Carriers.TWO);
+    return contended("mutex-contended-two", "on two threads", "Two", Carriers.of(2));
   }
 
   private static Comparison contended(String name, String where, String many, String[] carriers) {
@@ -80,28 +80,28 @@ public class MutexBenchmark {
   /** Ours among fibers of one thread. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
-  public void weftOne(OneWorker of) throws InterruptedException {
+  public void weftOne(Workers.One of) throws InterruptedException {
     onWeft(of.scheduler, new Mutex());
   }
 
   /** Ours among fibers of two threads. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
-  public void weftTwo(TwoWorkers of) throws InterruptedException {
+  public void weftTwo(Workers.Two of) throws InterruptedException {
     onWeft(of.scheduler, new Mutex());
   }
 
   /** The JDK's among fibers of one thread. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
-  public void reentrantOnWeftOne(OneWorker of) throws InterruptedException {
+  public void reentrantOnWeftOne(Workers.One of) throws InterruptedException {
     onWeft(of.scheduler, new ReentrantLock());
   }
 
   /** The JDK's among fibers of two threads. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
-  public void reentrantOnWeftTwo(TwoWorkers of) throws InterruptedException {
+  public void reentrantOnWeftTwo(Workers.Two of) throws InterruptedException {
     onWeft(of.scheduler, new ReentrantLock());
   }
 
@@ -156,29 +156,5 @@ public class MutexBenchmark {
     private final Mutex mutex = new Mutex();
     private final ReentrantLock reentrant = new ReentrantLock();
     private long count;
-  }
-
-  /** A scheduler with one thread. */
-  @State(Scope.Thread)
-  public static class OneWorker {
-    private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
-
-    /** Ends its thread. */
-    @TearDown
-    public void stop() {
-      scheduler.stop();
-    }
-  }
-
-  /** A scheduler with two threads. */
-  @State(Scope.Thread)
-  public static class TwoWorkers {
-    private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
-
-    /** Ends its threads. */
-    @TearDown
-    public void stop() {
-      scheduler.stop();
-    }
   }
 }
