@@ -1,0 +1,15 @@
+package dev.weft.bench.echo;
+
+import dev.weft.Scheduler;
+
+/**
+ * The program of blocking sockets, unmodified, with its {@code main} as a fiber; the virtual
+ * threads that it starts are guests of the scheduler. {@code -Dweft.hook} says where they wait.
+ */
+final class GuestServer implements EchoServer {
+  @Override
+  public void start(int threads, int buffer) {
+    Scheduler scheduler = Scheduler.builder().name("echo").threads(threads).build().start();
+    scheduler.go(() -> SocketProgram.main(String.valueOf(buffer)));
+  }
+}
