@@ -8,12 +8,11 @@ import static dev.weft.bench.echo.EchoBenchmark.THROUGHPUT;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.run.Carriers;
-import java.util.stream.Stream;
+import dev.weft.bench.run.HookOff;
 
 /** What the hook saves an unmodified server of blocking sockets: one program, run three ways. */
 public final class HookEchoBenchmark {
   private static final String VIRTUAL_THREADS = "virtual threads";
-  private static final String HOOK_OFF = "-Dweft.hook=off";
 
   private HookEchoBenchmark() {}
 
@@ -44,15 +43,14 @@ public final class HookEchoBenchmark {
   /** All get the flags, so that their JVMs differ in nothing else. */
   private static Comparison.Builder contestants(
       Comparison.Builder echo, int threads, String... flags) {
-    String[] withoutHook =
-        Stream.concat(Stream.of(flags), Stream.of(HOOK_OFF)).toArray(String[]::new);
     return echo.parameter("connections", 100, 1_000)
         .contestant(
             "Weft",
             EchoSetup.probe(EchoProbe.class, EchoServer.Kind.GUESTS_OF_WEFT, threads, flags))
         .contestant(
             "Weft, hook off",
-            EchoSetup.probe(EchoProbe.class, EchoServer.Kind.GUESTS_OF_WEFT, threads, withoutHook))
+            EchoSetup.probe(
+                EchoProbe.class, EchoServer.Kind.GUESTS_OF_WEFT, threads, HookOff.and(flags)))
         .contestant(
             VIRTUAL_THREADS,
             EchoSetup.probe(EchoProbe.class, EchoServer.Kind.VIRTUAL_THREADS, threads, flags));

@@ -1,13 +1,12 @@
 package dev.weft.bench.suite;
 
-import dev.weft.Fiber;
-import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.JmhMethod;
 import dev.weft.sync.Mutex;
+import java.util.Collections;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -81,62 +80,46 @@ public class MutexBenchmark {
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void weftOne(Workers.One of) throws InterruptedException {
-    onWeft(of.scheduler, new Mutex());
+    contend(Crew.fibersOf(of.scheduler), new Mutex());
   }
 
   /** Ours among fibers of two threads. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void weftTwo(Workers.Two of) throws InterruptedException {
-    onWeft(of.scheduler, new Mutex());
+    contend(Crew.fibersOf(of.scheduler), new Mutex());
   }
 
   /** The JDK's among fibers of one thread. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void reentrantOnWeftOne(Workers.One of) throws InterruptedException {
-    onWeft(of.scheduler, new ReentrantLock());
+    contend(Crew.fibersOf(of.scheduler), new ReentrantLock());
   }
 
   /** The JDK's among fibers of two threads. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void reentrantOnWeftTwo(Workers.Two of) throws InterruptedException {
-    onWeft(of.scheduler, new ReentrantLock());
+    contend(Crew.fibersOf(of.scheduler), new ReentrantLock());
   }
 
   /** The JDK's among its own virtual threads; it lets others barge in. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void virtualThreads() throws InterruptedException {
-    onJdk(new ReentrantLock());
+    contend(Crew.virtualThreads(), new ReentrantLock());
   }
 
   /** The JDK's that is first come, first served, as ours is. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void virtualThreadsFair() throws InterruptedException {
-    onJdk(new ReentrantLock(true));
+    contend(Crew.virtualThreads(), new ReentrantLock(true));
   }
 
-  private static void onWeft(Scheduler scheduler, Lock lock) throws InterruptedException {
-    Fiber<?>[] fibers = new Fiber<?>[FIBERS];
-    for (int i = 0; i < FIBERS; i++) {
-      fibers[i] = scheduler.go(() -> contend(lock));
-    }
-    for (Fiber<?> fiber : fibers) {
-      fiber.join();
-    }
-  }
-
-  private static void onJdk(Lock lock) throws InterruptedException {
-    Thread[] threads = new Thread[FIBERS];
-    for (int i = 0; i < FIBERS; i++) {
-      threads[i] = Thread.startVirtualThread(() -> contend(lock));
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
+  private static void contend(Crew crew, Lock lock) throws InterruptedException {
+    crew.run(Collections.nCopies(FIBERS, () -> contend(lock)));
   }
 
   private static void contend(Lock lock) {

@@ -42,6 +42,10 @@ public final class Suite {
         EchoBenchmark.threads(),
         EchoBenchmark.idle(),
         HookEchoBenchmark.comparison(),
-        HookEchoBenchmark.threads());
+        HookEchoBenchmark.threads(),
+        HookQueueBenchmark.comparison(),
+        SleepBenchmark.hooked(),
+        HookRedisBenchmark.comparison(),
+        HookOutsideBenchmark.comparison());
   }
 }

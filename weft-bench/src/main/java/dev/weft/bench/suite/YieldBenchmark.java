@@ -6,6 +6,7 @@ import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.JmhMethod;
+import java.util.Collections;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 
@@ -28,13 +29,7 @@ public class YieldBenchmark {
   @Benchmark
   @OperationsPerInvocation(FIBERS * YIELDS)
   public void weft(Workers.One of) throws InterruptedException {
-    Fiber<?>[] fibers = new Fiber<?>[FIBERS];
-    for (int i = 0; i < FIBERS; i++) {
-      fibers[i] = of.scheduler.go(YieldBenchmark::yieldOfWeft);
-    }
-    for (Fiber<?> fiber : fibers) {
-      fiber.join();
-    }
+    Crew.fibersOf(of.scheduler).run(Collections.nCopies(FIBERS, YieldBenchmark::yieldOfWeft));
   }
 
   private static void yieldOfWeft() {
@@ -47,13 +42,7 @@ public class YieldBenchmark {
   @Benchmark
   @OperationsPerInvocation(FIBERS * YIELDS)
   public void virtualThreads() throws InterruptedException {
-    Thread[] threads = new Thread[FIBERS];
-    for (int i = 0; i < FIBERS; i++) {
-      threads[i] = Thread.startVirtualThread(YieldBenchmark::yieldOfJdk);
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
+    Crew.virtualThreads().run(Collections.nCopies(FIBERS, YieldBenchmark::yieldOfJdk));
   }
 
   private static void yieldOfJdk() {
