@@ -8,7 +8,7 @@ import static dev.weft.bench.echo.EchoBenchmark.THROUGHPUT;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.run.Carriers;
-import dev.weft.bench.run.HookOff;
+import dev.weft.bench.run.HookFlag;
 
 /** What the hook saves an unmodified server of blocking sockets: one program, run three ways. */
 public final class HookEchoBenchmark {
@@ -50,7 +50,7 @@ public final class HookEchoBenchmark {
         .contestant(
             "Weft, hook off",
             EchoSetup.probe(
-                EchoProbe.class, EchoServer.Kind.GUESTS_OF_WEFT, threads, HookOff.and(flags)))
+                EchoProbe.class, EchoServer.Kind.GUESTS_OF_WEFT, threads, HookFlag.offAnd(flags)))
         .contestant(
             VIRTUAL_THREADS,
             EchoSetup.probe(EchoProbe.class, EchoServer.Kind.VIRTUAL_THREADS, threads, flags));

@@ -7,7 +7,7 @@ import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.ForkedProbe;
-import dev.weft.bench.run.HookOff;
+import dev.weft.bench.run.HookFlag;
 import dev.weft.bench.run.Probe;
 import java.time.Duration;
 import java.util.Collections;
@@ -45,7 +45,7 @@ public final class HookOutsideBenchmark {
             VIRTUAL + " × " + SLEEP)
         .metrics(TIME, CPU)
         .contestant("hook in place", ForkedProbe.of(Outside.class, Carriers.of(1)))
-        .contestant(OFF, ForkedProbe.of(Outside.class, HookOff.and(Carriers.of(1))))
+        .contestant(OFF, ForkedProbe.of(Outside.class, HookFlag.offAnd(Carriers.of(1))))
         .bar(Bar.atMost(TIME, 1.03, OFF))
         .bar(Bar.atMost(CPU, 1.03, OFF))
         .build();
@@ -64,6 +64,7 @@ public final class HookOutsideBenchmark {
     @Override
     public Map<String, Double> measure(String parameter, boolean quick) throws Exception {
       idle.go(() -> {}).join();
+      HookFlag.check();
       List<String> parts = List.of(parameter.split(" × ", -1));
       Crew crew =
           parts.getFirst().equals(PLATFORM) ? Crew.platformThreads() : Crew.virtualThreads();

@@ -4,7 +4,7 @@ import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.Carriers;
-import dev.weft.bench.run.HookOff;
+import dev.weft.bench.run.HookFlag;
 import dev.weft.bench.run.JmhMethod;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
@@ -20,7 +20,7 @@ public class HookQueueBenchmark {
     return Comparison.named(
             "hook-queue", "What a round trip over two SynchronousQueues costs on one thread.")
         .contestant("Weft", method("weft"))
-        .contestant("Weft, hook off", method("weft", HookOff.and()))
+        .contestant("Weft, hook off", method("weft", HookFlag.offAnd()))
         .contestant("virtual threads", method("virtualThreads", Carriers.of(1)))
         .bar(Bar.atMost(Metric.TIME, 1.1, "virtual threads"))
         .build();

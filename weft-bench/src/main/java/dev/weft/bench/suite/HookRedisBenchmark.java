@@ -7,7 +7,7 @@ import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.ForkedProbe;
-import dev.weft.bench.run.HookOff;
+import dev.weft.bench.run.HookFlag;
 import dev.weft.bench.run.Probe;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +33,7 @@ public final class HookRedisBenchmark {
             "hook-redis", "What 100 fibers on one thread get from Redis by SET and GET of Jedis.")
         .metrics(THROUGHPUT, CPU)
         .contestant("Weft", probe(OfWeft.class))
-        .contestant("Weft, hook off", probe(OfWeft.class, HookOff.and()))
+        .contestant("Weft, hook off", probe(OfWeft.class, HookFlag.offAnd()))
         .contestant(VIRTUAL_THREADS, probe(OfVirtualThreads.class))
         .bar(Bar.atLeast(THROUGHPUT, 1.1, VIRTUAL_THREADS))
         .build();
@@ -50,6 +50,7 @@ public final class HookRedisBenchmark {
   public static final class OfWeft extends Clients {
     public OfWeft() {
       super(Crew.fibersOf(Scheduler.builder().threads(1).build().start()));
+      HookFlag.check();
     }
   }
 

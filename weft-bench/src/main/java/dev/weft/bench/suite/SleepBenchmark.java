@@ -7,7 +7,7 @@ import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.ForkedProbe;
-import dev.weft.bench.run.HookOff;
+import dev.weft.bench.run.HookFlag;
 import dev.weft.bench.run.Probe;
 import java.time.Duration;
 import java.util.Collections;
@@ -40,7 +40,7 @@ public final class SleepBenchmark {
     return Comparison.named("hook-sleep", "Likewise, if they do so by Thread.sleep.")
         .metrics(WALL, CPU)
         .contestant("Weft", ForkedProbe.of(OfThreadSleep.class))
-        .contestant("Weft, hook off", ForkedProbe.of(OfThreadSleep.class, HookOff.and()))
+        .contestant("Weft, hook off", ForkedProbe.of(OfThreadSleep.class, HookFlag.offAnd()))
         .contestant(VIRTUAL_THREADS, ForkedProbe.of(OfVirtualThreads.class))
         .bar(Bar.atMost(CPU, 0.7, VIRTUAL_THREADS))
         .build();
@@ -57,6 +57,7 @@ public final class SleepBenchmark {
   public static final class OfThreadSleep extends Sleepers {
     public OfThreadSleep() {
       super(Crew.fibersOf(Scheduler.builder().build().start()), () -> Thread.sleep(NAP));
+      HookFlag.check();
     }
   }
 
