@@ -13,7 +13,7 @@ final class BareEpollServer implements EchoServer {
   private final int listener = Epoll.socket();
 
   @Override
-  public int start(int threads, int buffer) {
+  public void start(int threads, int buffer) {
     Epoll.check("bind", LinuxCalls.bind(listener, Epoll.loopback(0)));
     Epoll.check("listen", LinuxCalls.listen(listener, BACKLOG));
     Loop[] loops = new Loop[threads];
@@ -24,7 +24,7 @@ final class BareEpollServer implements EchoServer {
     for (Loop loop : loops) {
       Thread.ofPlatform().name("bare epoll").start(loop);
     }
-    return port();
+    ServerMain.tellPort(port());
   }
 
   private int port() {

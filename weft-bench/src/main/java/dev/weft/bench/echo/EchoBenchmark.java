@@ -3,6 +3,7 @@ package dev.weft.bench.echo;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.Probe;
 
 /** What an echo costs the server that gives it, and how long its client waits for it. */
@@ -12,6 +13,8 @@ public final class EchoBenchmark {
   static final Metric THROUGHPUT = new Metric("throughput", "1,000 requests/s", Metric.Better.MORE);
   static final Metric LATENCY =
       new Metric("99 % latency at half of saturation", "µs", Metric.Better.LESS);
+  static final Metric ALLOCATED =
+      new Metric("heap allocated per request", "bytes", Metric.Better.LESS);
   static final Metric LOST =
       new Metric("throughput lost by idle connections", "%", Metric.Better.LESS);
   static final Metric IDLE_HEAP =
@@ -92,12 +95,7 @@ public final class EchoBenchmark {
         .contestant(NIO, EchoSetup.probe(probe, EchoServer.Kind.NIO, threads))
         .contestant(
             VIRTUAL_THREADS,
-            EchoSetup.probe(
-                probe,
-                EchoServer.Kind.VIRTUAL_THREADS,
-                threads,
-                "-Djdk.virtualThreadScheduler.parallelism=" + threads,
-                "-Djdk.virtualThreadScheduler.maxPoolSize=" + threads))
+            EchoSetup.probe(probe, EchoServer.Kind.VIRTUAL_THREADS, threads, Carriers.of(threads)))
         .contestant(NETTY, EchoSetup.probe(probe, EchoServer.Kind.NETTY, threads));
   }
 }

@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 /** The load on one server: connections, dealt to as many threads as the server has. */
 final class EchoLoad {
   /** What a server did while it was watched. */
-  record Window(double cpuNanosPerRequest, double requestsPerSecond) {}
+  record Window(double cpuNanosPerRequest, double requestsPerSecond, double bytesPerRequest) {}
 
   private static final int BRIEF_CONNECTIONS = 100;
   private static final Duration BRIEFLY = Duration.ofMillis(50);
@@ -79,7 +79,8 @@ final class EchoLoad {
     }
   }
 
-  private Window watch(Duration time) throws InterruptedException {
+  private Window watch(Duration time) throws InterruptedException, IOException {
+    long bytes = server.allocated();
     long cpu = server.cpuNanos();
     long answered = answered();
     long before = System.nanoTime();
@@ -87,10 +88,11 @@ final class EchoLoad {
     cpu = server.cpuNanos() - cpu;
     answered = answered() - answered;
     double nanos = System.nanoTime() - before;
+    bytes = server.allocated() - bytes;
     if (answered == 0) {
       throw new IllegalStateException("the server has answered nothing in " + time);
     }
-    return new Window((double) cpu / answered, 1e9 * answered / nanos);
+    return new Window((double) cpu / answered, 1e9 * answered / nanos, (double) bytes / answered);
   }
 
   private static void await(FutureTask<?> task) throws InterruptedException {

@@ -32,6 +32,7 @@ public final class EchoProbe implements Probe {
       EchoLoad.Window window = load.saturate(time(quick, 500), time(quick, 1_500));
       numbers.put(EchoBenchmark.CPU.name(), window.cpuNanosPerRequest() / 1e3);
       numbers.put(EchoBenchmark.THROUGHPUT.name(), window.requestsPerSecond() / 1e3);
+      numbers.put(EchoBenchmark.ALLOCATED.name(), window.bytesPerRequest());
       if (parts.size() == 1 && EchoSetup.threads() == 1) {
         double half = window.requestsPerSecond() / 2;
         double nanos =

@@ -8,13 +8,14 @@ interface EchoServer {
   int BACKLOG = 4096;
 
   /**
-   * Begins to serve, for as long as the process lives, and returns the port.
+   * Begins to serve, for as long as the process lives, and prints the port after {@link
+   * ServerMain#PORT}.
    *
    * @param threads how many threads handle events
    * @param buffer the size of a buffer to read into: more than a message, so that a read that does
    *     not fill it has taken all there is
    */
-  int start(int threads, int buffer) throws IOException;
+  void start(int threads, int buffer) throws IOException;
 
   /** The servers there are. */
   enum Kind {
@@ -24,8 +25,10 @@ interface EchoServer {
     BARE_EPOLL,
     /** The JDK's selectors. */
     NIO,
-    /** The JDK's virtual threads and blocking sockets. */
+    /** Blocking sockets on the JDK's virtual threads. */
     VIRTUAL_THREADS,
+    /** The same program on a scheduler of Weft. */
+    GUESTS_OF_WEFT,
     /** Netty on its native epoll. */
     NETTY;
 
@@ -35,6 +38,7 @@ interface EchoServer {
         case BARE_EPOLL -> new BareEpollServer();
         case NIO -> new NioServer();
         case VIRTUAL_THREADS -> new VirtualThreadServer();
+        case GUESTS_OF_WEFT -> new GuestServer();
         case NETTY -> new NettyServer();
       };
     }

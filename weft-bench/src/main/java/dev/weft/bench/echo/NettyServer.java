@@ -17,26 +17,27 @@ import java.net.InetSocketAddress;
 /** Netty on its native epoll, with the allocator and the buffer sizes that it chooses itself. */
 final class NettyServer implements EchoServer {
   @Override
-  public int start(int threads, int buffer) {
+  public void start(int threads, int buffer) {
     EventLoopGroup group = new MultiThreadIoEventLoopGroup(threads, EpollIoHandler.newFactory());
-    return ((InetSocketAddress)
-            new ServerBootstrap()
-                .group(group)
-                .channel(EpollServerSocketChannel.class)
-                .option(ChannelOption.SO_BACKLOG, BACKLOG)
-                .childOption(ChannelOption.TCP_NODELAY, true)
-                .childHandler(
-                    new ChannelInitializer<SocketChannel>() {
-                      @Override
-                      protected void initChannel(SocketChannel channel) {
-                        channel.pipeline().addLast(Echo.INSTANCE);
-                      }
-                    })
-                .bind(InetAddress.getLoopbackAddress(), 0)
-                .syncUninterruptibly()
-                .channel()
-                .localAddress())
-        .getPort();
+    ServerMain.tellPort(
+        ((InetSocketAddress)
+                new ServerBootstrap()
+                    .group(group)
+                    .channel(EpollServerSocketChannel.class)
+                    .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                    .childOption(ChannelOption.TCP_NODELAY, true)
+                    .childHandler(
+                        new ChannelInitializer<SocketChannel>() {
+                          @Override
+                          protected void initChannel(SocketChannel channel) {
+                            channel.pipeline().addLast(Echo.INSTANCE);
+                          }
+                        })
+                    .bind(InetAddress.getLoopbackAddress(), 0)
+                    .syncUninterruptibly()
+                    .channel()
+                    .localAddress())
+            .getPort());
   }
 
   @ChannelHandler.Sharable

@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /** Loops over the JDK's selectors; the first accepts, and deals connections out to all. */
 final class NioServer implements EchoServer {
   @Override
-  public int start(int threads, int buffer) throws IOException {
+  public void start(int threads, int buffer) throws IOException {
     Loop[] loops = new Loop[threads];
     for (int i = 0; i < threads; i++) {
       loops[i] = new Loop(buffer, loops);
@@ -28,7 +28,7 @@ final class NioServer implements EchoServer {
     for (Loop loop : loops) {
       Thread.ofPlatform().name("nio").start(loop);
     }
-    return ((InetSocketAddress) listener.getLocalAddress()).getPort();
+    ServerMain.tellPort(((InetSocketAddress) listener.getLocalAddress()).getPort());
   }
 
   private static final class Loop implements Runnable {

@@ -1,5 +1,6 @@
 package dev.weft.bench.echo;
 
+import com.sun.management.ThreadMXBean;
 import dev.weft.bench.run.Lifeline;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -10,11 +11,11 @@ final class ServerMain {
   /** Starts the line that says at which port it serves. */
   static final String PORT = "@port ";
 
-  /** The command that asks for the heap that is in use after a collection. */
-  static final String ASK_HEAP = "heap";
+  /** Asks for the bytes of the heap that are in use after a collection. */
+  static final String HEAP = "heap";
 
-  /** Starts the answer, in bytes. */
-  static final String HEAP = "@heap ";
+  /** Asks for the bytes that all threads have allocated so far. */
+  static final String ALLOCATED = "allocated";
 
   private ServerMain() {}
 
@@ -22,14 +23,31 @@ final class ServerMain {
   public static void main(String[] args) throws IOException, InterruptedException {
     Lifeline.hold(ServerMain::obey);
     EchoServer server = EchoServer.Kind.valueOf(args[0]).create();
-    System.out.println(PORT + server.start(Integer.parseInt(args[1]), Integer.parseInt(args[2])));
+    server.start(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
     new CountDownLatch(1).await(); // the lifeline ends it; virtual threads alone keep no JVM alive
   }
 
-  private static void obey(String command) {
-    if (command.equals(ASK_HEAP)) {
-      System.gc();
-      System.out.println(HEAP + ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
-    }
+  static void tellPort(int port) {
+    System.out.println(PORT + port);
+  }
+
+  /** Starts the line that answers a question with a number. */
+  static String answerTo(String question) {
+    return "@" + question + " ";
+  }
+
+  private static void obey(String question) {
+    long answer =
+        switch (question) {
+          case HEAP -> {
+            System.gc();
+            yield ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+          }
+          case ALLOCATED ->
+              ManagementFactory.getPlatformMXBean(ThreadMXBean.class)
+                  .getTotalThreadAllocatedBytes();
+          default -> throw new IllegalArgumentException("nobody knows how to tell " + question);
+        };
+    System.out.println(answerTo(question) + answer);
   }
 }

@@ -61,9 +61,18 @@ final class ServerProcess implements AutoCloseable {
 
   /** Returns how many bytes of its heap are in use after a collection. */
   long usedHeap() throws IOException {
-    input.write(ServerMain.ASK_HEAP + "\n");
+    return ask(ServerMain.HEAP);
+  }
+
+  /** Returns how many bytes it has allocated on its heap. */
+  long allocated() throws IOException {
+    return ask(ServerMain.ALLOCATED);
+  }
+
+  private long ask(String question) throws IOException {
+    input.write(question + "\n");
     input.flush();
-    return read(ServerMain.HEAP);
+    return read(ServerMain.answerTo(question));
   }
 
   /** Lets its input end, as the end of this process would. */

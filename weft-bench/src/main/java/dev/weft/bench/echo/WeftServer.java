@@ -11,7 +11,7 @@ import java.net.StandardSocketOptions;
 /** A fiber for each connection, in blocking style. */
 final class WeftServer implements EchoServer {
   @Override
-  public int start(int threads, int buffer) throws IOException {
+  public void start(int threads, int buffer) throws IOException {
     Scheduler scheduler = Scheduler.builder().name("echo").threads(threads).build().start();
     TcpListener listener =
         TcpListener.builder()
@@ -24,7 +24,7 @@ final class WeftServer implements EchoServer {
             scheduler.go(() -> echo(stream, buffer));
           }
         });
-    return ((InetSocketAddress) listener.localAddress()).getPort();
+    ServerMain.tellPort(((InetSocketAddress) listener.localAddress()).getPort());
   }
 
   private static void echo(TcpStream stream, int size) {

@@ -1,19 +1,18 @@
 package dev.weft.bench.suite;
 
-import dev.weft.Fiber;
-import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.JmhMethod;
 import dev.weft.sync.Mutex;
+import java.util.Collections;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * A lock that nobody else wants, and one that a hundred fibers want: each holds it while it gives
@@ -32,11 +31,11 @@ public class MutexBenchmark {
   }
 
   static Comparison onOneThread() {
-    return contended("mutex-contended", "on one thread", "One", Carriers.ONE);
+    return contended("mutex-contended", "on one thread", "One", Carriers.of(1));
   }
 
   static Comparison onTwoThreads() {
-    return contended("mutex-contended-two", "on two threads", "Two", Carriers.TWO);
+    return contended("mutex-contended-two", "on two threads", "Two", Carriers.of(2));
   }
 
   private static Comparison contended(String name, String where, String many, String[] carriers) {
@@ -80,63 +79,47 @@ public class MutexBenchmark {
   /** Ours among fibers of one thread. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
-  public void weftOne(OneWorker of) throws InterruptedException {
-    onWeft(of.scheduler, new Mutex());
+  public void weftOne(Workers.One of) throws InterruptedException {
+    contend(Crew.fibersOf(of.scheduler), new Mutex());
   }
 
   /** Ours among fibers of two threads. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
-  public void weftTwo(TwoWorkers of) throws InterruptedException {
-    onWeft(of.scheduler, new Mutex());
+  public void weftTwo(Workers.Two of) throws InterruptedException {
+    contend(Crew.fibersOf(of.scheduler), new Mutex());
   }
 
   /** The JDK's among fibers of one thread. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
-  public void reentrantOnWeftOne(OneWorker of) throws InterruptedException {
-    onWeft(of.scheduler, new ReentrantLock());
+  public void reentrantOnWeftOne(Workers.One of) throws InterruptedException {
+    contend(Crew.fibersOf(of.scheduler), new ReentrantLock());
   }
 
   /** The JDK's among fibers of two threads. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
-  public void reentrantOnWeftTwo(TwoWorkers of) throws InterruptedException {
-    onWeft(of.scheduler, new ReentrantLock());
+  public void reentrantOnWeftTwo(Workers.Two of) throws InterruptedException {
+    contend(Crew.fibersOf(of.scheduler), new ReentrantLock());
   }
 
   /** The JDK's among its own virtual threads; it lets others barge in. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void virtualThreads() throws InterruptedException {
-    onJdk(new ReentrantLock());
+    contend(Crew.virtualThreads(), new ReentrantLock());
   }
 
   /** The JDK's that is first come, first served, as ours is. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void virtualThreadsFair() throws InterruptedException {
-    onJdk(new ReentrantLock(true));
+    contend(Crew.virtualThreads(), new ReentrantLock(true));
   }
 
-  private static void onWeft(Scheduler scheduler, Lock lock) throws InterruptedException {
-    Fiber<?>[] fibers = new Fiber<?>[FIBERS];
-    for (int i = 0; i < FIBERS; i++) {
-      fibers[i] = scheduler.go(() -> contend(lock));
-    }
-    for (Fiber<?> fiber : fibers) {
-      fiber.join();
-    }
-  }
-
-  private static void onJdk(Lock lock) throws InterruptedException {
-    Thread[] threads = new Thread[FIBERS];
-    for (int i = 0; i < FIBERS; i++) {
-      threads[i] = Thread.startVirtualThread(() -> contend(lock));
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
+  private static void contend(Crew crew, Lock lock) throws InterruptedException {
+    crew.run(Collections.nCopies(FIBERS, () -> contend(lock)));
   }
 
   private static void contend(Lock lock) {
@@ -156,29 +139,5 @@ public class MutexBenchmark {
     private final Mutex mutex = new Mutex();
     private final ReentrantLock reentrant = new ReentrantLock();
     private long count;
-  }
-
-  /** A scheduler with one thread. */
-  @State(Scope.Thread)
-  public static class OneWorker {
-    private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
-
-    /** Ends its thread. */
-    @TearDown
-    public void stop() {
-      scheduler.stop();
-    }
-  }
-
-  /** A scheduler with two threads. */
-  @State(Scope.Thread)
-  public static class TwoWorkers {
-    private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
-
-    /** Ends its threads. */
-    @TearDown
-    public void stop() {
-      scheduler.stop();
-    }
   }
 }

@@ -6,14 +6,12 @@ import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.JmhMethod;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 
 /** A wakes B and waits, B wakes A and waits: one round trip, on one thread and across two. */
 public class PingPongBenchmark {
@@ -38,7 +36,7 @@ public class PingPongBenchmark {
         .contestant("Weft", new JmhMethod(PingPongBenchmark.class, "weftFree"))
         .contestant(
             "virtual threads",
-            new JmhMethod(PingPongBenchmark.class, "virtualThreads", Carriers.TWO))
+            new JmhMethod(PingPongBenchmark.class, "virtualThreads", Carriers.of(2)))
         .contestant("Weft, bound apart", new JmhMethod(PingPongBenchmark.class, "weftBound"))
         .contestant("platform threads", new JmhMethod(PingPongBenchmark.class, "platformThreads"))
         .bar(Bar.atMost(Metric.TIME, 1, "virtual threads"))
@@ -48,7 +46,7 @@ public class PingPongBenchmark {
   /** With fibers of a scheduler that has one thread. */
   @Benchmark
   @OperationsPerInvocation(TRIPS)
-  public void weft(OneWorker of) throws InterruptedException {
+  public void weft(Workers.One of) throws InterruptedException {
     playOfWeft(of.scheduler, TRIPS, FREE, FREE);
   }
 
@@ -65,14 +63,14 @@ public class PingPongBenchmark {
   /** With fibers of a scheduler that has two threads, on which of them it likes. */
   @Benchmark
   @OperationsPerInvocation(TRIPS_ACROSS)
-  public void weftFree(TwoWorkers of) throws InterruptedException {
+  public void weftFree(Workers.Two of) throws InterruptedException {
     playOfWeft(of.scheduler, TRIPS_ACROSS, FREE, FREE);
   }
 
   /** With fibers that are bound to two threads: always across. */
   @Benchmark
   @OperationsPerInvocation(TRIPS_ACROSS)
-  public void weftBound(TwoWorkers of) throws InterruptedException {
+  public void weftBound(Workers.Two of) throws InterruptedException {
     playOfWeft(of.scheduler, TRIPS_ACROSS, FREE.onThread(0), FREE.onThread(1));
   }
 
@@ -142,30 +140,6 @@ public class PingPongBenchmark {
       for (Thread thread : threads) {
         thread.join();
       }
-    }
-  }
-
-  /** A scheduler with one thread. */
-  @State(Scope.Thread)
-  public static class OneWorker {
-    private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
-
-    /** Ends its thread. */
-    @TearDown
-    public void stop() {
-      scheduler.stop();
-    }
-  }
-
-  /** A scheduler with two threads. */
-  @State(Scope.Thread)
-  public static class TwoWorkers {
-    private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
-
-    /** Ends its threads. */
-    @TearDown
-    public void stop() {
-      scheduler.stop();
     }
   }
 }

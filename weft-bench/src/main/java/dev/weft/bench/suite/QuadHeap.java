@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariants: nodes[i].deadline ≤ nodes[4i+1…4i+4].deadline; nodes[i].index = i.
  */
-final class QuadHeap {
+final class QuadHeap implements TimerQueueBenchmark.Queue<QuadHeap.Node> {
   private @Nullable Node[] nodes = new Node[64];
   private int size;
 
@@ -20,7 +20,8 @@ final class QuadHeap {
     private int index = -1;
   }
 
-  void add(Node node, long deadline) {
+  @Override
+  public void add(Node node, long deadline) {
     if (size == nodes.length) {
       nodes = Arrays.copyOf(nodes, 2 * size);
     }
@@ -28,7 +29,8 @@ final class QuadHeap {
     siftUp(size++, node);
   }
 
-  boolean remove(Node node) {
+  @Override
+  public boolean remove(Node node) {
     int hole = node.index;
     if (hole < 0) {
       return false;
@@ -45,11 +47,13 @@ final class QuadHeap {
     return true;
   }
 
-  long nextWake() {
+  @Override
+  public long nextWake() {
     return size == 0 ? Long.MAX_VALUE : nodes[0].deadline;
   }
 
-  void expire(long now, Consumer<Node> due) {
+  @Override
+  public void expire(long now, Consumer<Node> due) {
     while (size > 0 && nodes[0].deadline - now <= 0) {
       Node first = nodes[0];
       remove(first);

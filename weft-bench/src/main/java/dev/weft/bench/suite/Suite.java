@@ -1,6 +1,7 @@
 package dev.weft.bench.suite;
 
 import dev.weft.bench.echo.EchoBenchmark;
+import dev.weft.bench.echo.HookEchoBenchmark;
 import dev.weft.bench.model.Comparison;
 import java.util.List;
 
@@ -39,6 +40,12 @@ public final class Suite {
         EchoBenchmark.comparison(),
         EchoBenchmark.sizes(),
         EchoBenchmark.threads(),
-        EchoBenchmark.idle());
+        EchoBenchmark.idle(),
+        HookEchoBenchmark.comparison(),
+        HookEchoBenchmark.threads(),
+        HookQueueBenchmark.comparison(),
+        SleepBenchmark.hooked(),
+        HookRedisBenchmark.comparison(),
+        HookOutsideBenchmark.comparison());
   }
 }

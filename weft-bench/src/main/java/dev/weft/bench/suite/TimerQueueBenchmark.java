@@ -6,9 +6,12 @@ import dev.weft.bench.run.ForkedProbe;
 import dev.weft.bench.run.Probe;
 import dev.weft.internal.timer.TimerNode;
 import dev.weft.internal.timer.TimerQueue;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.jspecify.annotations.NullUnmarked;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** The data structure under all timers, by itself: the wheel that Weft has against a heap. */
 public final class TimerQueueBenchmark {
@@ -28,83 +31,72 @@ public final class TimerQueueBenchmark {
         .build();
   }
 
+  /** A queue of timers, whose time is 0 at first. */
+  interface Queue<N> {
+    void add(N node, long deadline);
+
+    boolean remove(N node);
+
+    /** Returns the time until which there is nothing to do. */
+    long nextWake();
+
+    void expire(long now, Consumer<N> due);
+  }
+
   /** Uses Weft's queue. */
-  @NullUnmarked // create() fills it
-  public static final class OfWheel extends Queue {
-    private TimerQueue queue;
-    private TimerNode[] nodes;
-    private int expired;
+  public static final class OfWheel extends AddRemoveExpire<TimerNode> {
+    public OfWheel() {
+      super(() -> new Wheel(new TimerQueue(0)), Node::new);
+    }
 
     private static final class Node extends TimerNode {
       @Override
       public void onExpired() {}
     }
 
-    @Override
-    void create(int count) {
-      queue = new TimerQueue(0);
-      nodes = new TimerNode[count];
-      for (int i = 0; i < count; i++) {
-        nodes[i] = new Node();
+    private record Wheel(TimerQueue queue) implements Queue<TimerNode> {
+      @Override
+      public void add(TimerNode node, long deadline) {
+        queue.add(node, deadline);
       }
-    }
 
-    @Override
-    void add(int i, long deadline) {
-      queue.add(nodes[i], deadline);
-    }
+      @Override
+      public boolean remove(TimerNode node) {
+        return queue.remove(node);
+      }
 
-    @Override
-    void remove(int i) {
-      queue.remove(nodes[i]);
-    }
+      @Override
+      public long nextWake() {
+        return queue.nextWake();
+      }
 
-    @Override
-    int expireNext() {
-      expired = 0;
-      queue.expire(queue.nextWake(), node -> expired++);
-      return expired;
+      @Override
+      public void expire(long now, Consumer<TimerNode> due) {
+        queue.expire(now, due);
+      }
     }
   }
 
   /** Uses a heap. */
-  @NullUnmarked // create() fills it
-  public static final class OfHeap extends Queue {
-    private QuadHeap queue;
-    private QuadHeap.Node[] nodes;
-    private int expired;
-
-    @Override
-    void create(int count) {
-      queue = new QuadHeap();
-      nodes = new QuadHeap.Node[count];
-      for (int i = 0; i < count; i++) {
-        nodes[i] = new QuadHeap.Node();
-      }
-    }
-
-    @Override
-    void add(int i, long deadline) {
-      queue.add(nodes[i], deadline);
-    }
-
-    @Override
-    void remove(int i) {
-      queue.remove(nodes[i]);
-    }
-
-    @Override
-    int expireNext() {
-      expired = 0;
-      queue.expire(queue.nextWake(), node -> expired++);
-      return expired;
+  public static final class OfHeap extends AddRemoveExpire<QuadHeap.Node> {
+    public OfHeap() {
+      super(QuadHeap::new, QuadHeap.Node::new);
     }
   }
 
   /** Adds all and removes all in the same order; adds all and lets the time pass. */
-  abstract static class Queue implements Probe {
+  abstract static class AddRemoveExpire<N> implements Probe {
     private static final int WARM_UP = 2_000_000;
     private static final int MEASURED = 5_000_000;
+
+    private final Supplier<Queue<N>> newQueue;
+    private final Supplier<N> newNode;
+    private int left;
+
+    AddRemoveExpire(Supplier<Queue<N>> newQueue, Supplier<N> newNode) {
+      this.newQueue = newQueue;
+      this.newNode = newNode;
+    }
 
     @Override
     public final Map<String, Double> measure(String parameter, boolean quick) {
@@ -116,18 +108,20 @@ public final class TimerQueueBenchmark {
       Samples remove = new Samples(runs);
       Samples expire = new Samples(runs);
       for (int i = -warmUps; i < runs; i++) {
-        create(count);
+        Queue<N> queue = newQueue.get();
+        List<N> nodes = Stream.generate(newNode).limit(count).toList();
         long start = System.nanoTime();
-        addAll(deadlines);
+        addAll(queue, nodes, deadlines);
         long added = System.nanoTime();
         for (int k = 0; k < count; k++) {
-          remove(k);
+          queue.remove(nodes.get(k));
         }
         long removed = System.nanoTime();
-        addAll(deadlines);
+        addAll(queue, nodes, deadlines);
+        left = count;
         long addedAgain = System.nanoTime();
-        for (int left = count; left > 0; ) {
-          left -= expireNext();
+        while (left > 0) {
+          queue.expire(queue.nextWake(), _ -> left--);
         }
         long expired = System.nanoTime();
         if (i >= 0) {
@@ -140,20 +134,10 @@ public final class TimerQueueBenchmark {
           ADD.name(), add.median(), REMOVE.name(), remove.median(), EXPIRE.name(), expire.median());
     }
 
-    private void addAll(long[] deadlines) {
+    private static <N> void addAll(Queue<N> queue, List<N> nodes, long[] deadlines) {
       for (int i = 0; i < deadlines.length; i++) {
-        add(i, deadlines[i]);
+        queue.add(nodes.get(i), deadlines[i]);
       }
     }
-
-    /** Makes an empty queue, whose time is 0, and so many entries for it. */
-    abstract void create(int count);
-
-    abstract void add(int i, long deadline);
-
-    abstract void remove(int i);
-
-    /** Lets the time pass until there is something to do; returns how many entries were due. */
-    abstract int expireNext();
   }
 }

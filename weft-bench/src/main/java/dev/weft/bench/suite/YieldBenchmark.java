@@ -1,16 +1,14 @@
 package dev.weft.bench.suite;
 
 import dev.weft.Fiber;
-import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.JmhMethod;
+import java.util.Collections;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 
 /** One yield of one of a thousand fibers that share a thread and do nothing else. */
 public class YieldBenchmark {
@@ -21,7 +19,8 @@ public class YieldBenchmark {
     return Comparison.named("yield", "What a yield costs among 1,000 fibers on one thread.")
         .contestant("Weft", new JmhMethod(YieldBenchmark.class, "weft"))
         .contestant(
-            "virtual threads", new JmhMethod(YieldBenchmark.class, "virtualThreads", Carriers.ONE))
+            "virtual threads",
+            new JmhMethod(YieldBenchmark.class, "virtualThreads", Carriers.of(1)))
         .bar(Bar.atMost(Metric.TIME, 1, "virtual threads"))
         .build();
   }
@@ -29,14 +28,8 @@ public class YieldBenchmark {
   /** With fibers of a scheduler that has one thread. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * YIELDS)
-  public void weft(OfWeft of) throws InterruptedException {
-    Fiber<?>[] fibers = new Fiber<?>[FIBERS];
-    for (int i = 0; i < FIBERS; i++) {
-      fibers[i] = of.scheduler.go(YieldBenchmark::yieldOfWeft);
-    }
-    for (Fiber<?> fiber : fibers) {
-      fiber.join();
-    }
+  public void weft(Workers.One of) throws InterruptedException {
+    Crew.fibersOf(of.scheduler).run(Collections.nCopies(FIBERS, YieldBenchmark::yieldOfWeft));
   }
 
   private static void yieldOfWeft() {
@@ -49,30 +42,12 @@ public class YieldBenchmark {
   @Benchmark
   @OperationsPerInvocation(FIBERS * YIELDS)
   public void virtualThreads() throws InterruptedException {
-    Thread[] threads = new Thread[FIBERS];
-    for (int i = 0; i < FIBERS; i++) {
-      threads[i] = Thread.startVirtualThread(YieldBenchmark::yieldOfJdk);
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
+    Crew.virtualThreads().run(Collections.nCopies(FIBERS, YieldBenchmark::yieldOfJdk));
   }
 
   private static void yieldOfJdk() {
     for (int i = 0; i < YIELDS; i++) {
       Thread.yield();
-    }
-  }
-
-  /** A scheduler with one thread. */
-  @State(Scope.Thread)
-  public static class OfWeft {
-    private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
-
-    /** Ends its thread. */
-    @TearDown
-    public void stop() {
-      scheduler.stop();
     }
   }
 }

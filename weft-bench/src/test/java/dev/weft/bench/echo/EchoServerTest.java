@@ -49,6 +49,19 @@ class EchoServerTest {
     }
   }
 
+  @Test
+  @Feature("H9")
+  void anUnmodifiedProgramEchoesWithTheHookOff() throws Exception {
+    List<String> flags = TestFlags.of(1);
+    flags.add("-Dweft.hook=off");
+    try (ServerProcess server =
+        ServerProcess.start(EchoServer.Kind.GUESTS_OF_WEFT, 1, EchoSetup.buffer(64), flags)) {
+      EchoLoad load = new EchoLoad(server, 1, 10, 64);
+
+      assertThat(load.saturate(NONE, BRIEF).requestsPerSecond()).isPositive();
+    }
+  }
+
   /** Fibers and workers once waited for each other in the monitors of the JDK's selector. */
   @Test
   @Feature("I7")
@@ -69,6 +82,7 @@ class EchoServerTest {
     try (ServerProcess server = start(EchoServer.Kind.WEFT, 1, 64)) {
       process = ProcessHandle.of(server.pid()).orElseThrow();
       assertThat(server.usedHeap()).isBetween(100_000L, 1_000_000_000L);
+      assertThat(server.allocated()).isBetween(100_000L, 1_000_000_000L);
       assertThat(process.isAlive()).isTrue();
     }
     assertThat(process.isAlive()).isFalse();

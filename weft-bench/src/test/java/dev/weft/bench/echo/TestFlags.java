@@ -1,5 +1,6 @@
 package dev.weft.bench.echo;
 
+import dev.weft.bench.run.Carriers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,8 +14,7 @@ final class TestFlags {
   static List<String> of(int threads) throws IOException {
     Path file = Path.of(System.getProperty("weft.root"), "weft.args");
     List<String> flags = new ArrayList<>(Files.readAllLines(file));
-    flags.add("-Djdk.virtualThreadScheduler.parallelism=" + threads);
-    flags.add("-Djdk.virtualThreadScheduler.maxPoolSize=" + threads);
+    flags.addAll(List.of(Carriers.of(threads)));
     return flags;
   }
 }
