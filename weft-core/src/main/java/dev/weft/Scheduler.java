@@ -346,7 +346,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   void awaitAllButGuests() {
     while (true) {
       long ended = live.ended(); // read first: what the sums below miss is then counted as live
-      List<Fiber<?>> all = fibers().toList();
+      List<Fiber<?>> all = live.begun() == ended ? List.of() : fibers().toList();
       List<Fiber<?>> own = all.stream().filter(fiber -> !fiber.isGuest()).toList();
       if (own.isEmpty() && live.begun() - ended <= all.size() && awaitsNothing()) {
         unobserved.reportAll();

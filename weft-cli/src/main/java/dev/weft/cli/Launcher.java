@@ -100,14 +100,16 @@ final class Launcher {
     }
   }
 
+  /** Puts on the class path what {@code ./weft} has not: compiled source files, mostly. */
   private static void extendClassPath(List<Path> entries) {
-    if (entries.isEmpty()) {
-      return;
+    String classPath = System.getProperty("java.class.path");
+    List<String> known = List.of(classPath.split(File.pathSeparator, -1));
+    List<Path> missing =
+        entries.stream().filter(entry -> !known.contains(entry.toString())).toList();
+    if (!missing.isEmpty()) {
+      missing.forEach(JdkLauncher::appendToClassPath);
+      System.setProperty("java.class.path", join(missing) + File.pathSeparator + classPath);
     }
-    entries.forEach(JdkLauncher::appendToClassPath);
-    System.setProperty(
-        "java.class.path",
-        join(entries) + File.pathSeparator + System.getProperty("java.class.path"));
   }
 
   private static String join(List<Path> entries) {

@@ -44,7 +44,7 @@ record Program(
           "cannot run " + target + ": it is neither a .java file, nor a .jar, nor a class name");
     }
     return new Program(
-        options.classPath().isEmpty() ? List.of(Path.of("")) : options.classPath(), target);
+        options.classPath().isEmpty() ? List.of(Path.of(".")) : options.classPath(), target);
   }
 
   private static Program ofModule(String target, List<Path> classPath) {

@@ -72,7 +72,7 @@ class AsUnderJavaTest {
             sameAsJava(
                 """
                 public static void main(String[] args) throws Exception {
-                  CountDownLatch running = new CountDownLatch(4);
+                  CountDownLatch running = new CountDownLatch(6);
                   Runnable forEver = () -> { running.countDown(); LockSupport.park(); };
                   Thread daemon = new Thread(forEver);
                   daemon.setDaemon(true);
@@ -80,6 +80,16 @@ class AsUnderJavaTest {
                   Thread.ofPlatform().daemon().start(forEver);
                   Thread.startVirtualThread(forEver);
                   Thread.startVirtualThread(() -> new Thread(forEver).start());
+                  Thread.startVirtualThread(() -> {
+                    running.countDown();
+                    try { Thread.sleep(1_000_000); } catch (InterruptedException e) { }
+                  });
+                  ServerSocket listener = new ServerSocket(0);
+                  Thread accepting = Thread.startVirtualThread(() -> {
+                    running.countDown();
+                    try { listener.accept(); } catch (IOException e) { }
+                  });
+                  while (accepting.getState() != Thread.State.WAITING) { Thread.sleep(1); }
                   running.await();
                   System.out.println("over");
                 }

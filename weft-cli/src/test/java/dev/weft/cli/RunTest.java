@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.weft.testkit.Command;
+import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -174,6 +175,89 @@ class RunTest {
         .isEqualTo(printed("named\n"));
     assertThat(programs.run("-cp", "lib", "Named").run())
         .isEqualTo(mistake(2, "class Named not found on the class path lib"));
+  }
+
+  @Test
+  @Feature("H1")
+  void aJarsManifestIsObeyed() throws Exception {
+    programs.compile(
+        "Opened",
+        """
+        public class Opened {
+          static String agent = "no agent";
+          public static void agentmain(String options, java.lang.instrument.Instrumentation tools) {
+            agent = "agent " + tools.getClass().getModule().getName();
+          }
+          public static void main(String[] args) throws Exception {
+            var field = java.util.ArrayList.class.getDeclaredField("size");
+            field.setAccessible(true);
+            System.out.println(field.get(new java.util.ArrayList<>(java.util.List.of(1, 2))));
+            System.out.println(
+                Object.class.getModule().isExported("sun.net", Opened.class.getModule()));
+            System.out.println(agent);
+          }
+        }
+        """);
+    Attributes attributes = new Attributes();
+    attributes.put(Attributes.Name.MAIN_CLASS, "Opened");
+    attributes.putValue("Add-Opens", "java.base/java.util no.such.module/x");
+    attributes.putValue("Add-Exports", "java.base/sun.net java.base/sun.security.util");
+    attributes.putValue("Enable-Native-Access", "ALL-UNNAMED");
+    attributes.putValue("Launcher-Agent-Class", "Opened");
+    programs.jar("opened.jar", attributes, folder.resolve("Opened.class"));
+
+    Command.Result plain = programs.java("-jar", "opened.jar").run();
+    assertThat(plain).isEqualTo(printed("2\ntrue\nagent java.instrument\n"));
+    assertThat(programs.run("opened.jar").run()).isEqualTo(plain);
+  }
+
+  @Test
+  @Feature("H1")
+  void aModuleRunsItsMain() throws Exception {
+    programs.write(
+        "src/app/module-info.java", "module app { requires dev.weft; requires java.logging; }");
+    programs.write(
+        "src/app/hidden/Main.java",
+        """
+        package hidden;
+        class Main {
+          static void main(String[] args) {
+            System.out.println(Main.class.getModule() + " " + String.join("|", args));
+            System.out.println(dev.weft.Fiber.current().map(f -> f.name()));
+            System.out.println(dev.weft.Fiber.class.getModule());
+            System.out.println(Thread.currentThread().getName());
+            throw new IllegalStateException("end");
+          }
+        }
+        """);
+    programs.javac(
+        "-d",
+        folder.resolve("mods").toString(),
+        "--module-source-path",
+        folder.resolve("src").toString(),
+        "-p",
+        System.getProperty("java.class.path"),
+        "-m",
+        "app");
+
+    var expected =
+        new Command.Result(
+            1,
+            "module app a|b\nOptional[main]\nmodule dev.weft\nmain\n",
+            """
+            Exception in thread "main" java.lang.IllegalStateException: end
+            \tat app/hidden.Main.main(Main.java:8)
+            """);
+    assertThat(programs.run("-p", "mods", "-m", "app/hidden.Main", "a", "b").run())
+        .isEqualTo(expected);
+    assertThat(programs.run("--module-path=mods", "--module=app/hidden.Main", "a", "b").run())
+        .isEqualTo(expected);
+    assertThat(programs.run("-p", "mods", "-m", "app").run())
+        .isEqualTo(mistake(2, "module app names no main class; name it: -m app/MAIN"));
+    assertThat(programs.run("-p", "mods", "-m", "app/hidden.Other").run())
+        .isEqualTo(mistake(2, "class hidden.Other not found in module app"));
+    assertThat(programs.run("-p", "mods", "-m", "missing").run().stderr())
+        .contains("Module missing not found"); // the JVM's own words
   }
 
   @Test
