@@ -10,6 +10,7 @@ import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.CarrierThread;
 import dev.weft.internal.jdk.HeldMonitors;
 import dev.weft.internal.jdk.JdkPollers;
+import dev.weft.internal.jdk.RequiredFlags;
 import dev.weft.internal.jdk.VirtualThreads;
 import dev.weft.internal.poller.Poller;
 import dev.weft.io.IoManager;
@@ -72,6 +73,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   private static final VarHandle STATE;
 
   static {
+    RequiredFlags.check(); // before a class is needed that cannot be loaded without them
     try {
       STATE = MethodHandles.lookup().findVarHandle(Scheduler.class, "state", int.class);
     } catch (ReflectiveOperationException e) {

@@ -256,7 +256,7 @@ class RunTest {
         .isEqualTo(mistake(2, "module app names no main class; name it: -m app/MAIN"));
     assertThat(programs.run("-p", "mods", "-m", "app/hidden.Other").run())
         .isEqualTo(mistake(2, "class hidden.Other not found in module app"));
-    assertThat(programs.run("-p", "mods", "-m", "missing").run().stderr())
+    assertThat(programs.run("-p", "mods", "-m", "missing").run().stdout())
         .contains("Module missing not found"); // the JVM's own words
   }
 
