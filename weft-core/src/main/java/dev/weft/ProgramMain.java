@@ -32,6 +32,9 @@ final class ProgramMain {
     scheduler.programMain = fiber;
     scheduler.start();
     Uninterrupted.await(fiber::join);
+    for (int i = 0; i < 100 && !scheduler.live.isZero(); i++) {
+      Thread.yield(); // its worker is about to leave its last slice: as a rule that was all
+    }
     scheduler.awaitAllButGuests();
     ChildrenOfMain.overlooked().forEach(thread -> Uninterrupted.await(thread::join));
   }

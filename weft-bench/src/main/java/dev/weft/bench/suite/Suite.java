@@ -36,6 +36,7 @@ public final class Suite {
         ChannelBenchmark.selectOne(),
         ChannelBenchmark.selectTwo(),
         SkynetBenchmark.comparison(),
+        StartUpBenchmark.comparison(),
         EchoBenchmark.comparison(),
         EchoBenchmark.sizes(),
         EchoBenchmark.threads(),
