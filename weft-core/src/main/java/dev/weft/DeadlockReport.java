@@ -16,6 +16,9 @@ final class DeadlockReport {
       return null;
     }
     List<Fiber<?>> fibers = scheduler.fibers().toList();
+    if (fibers.contains(scheduler.programMain)) {
+      return null; // a program's main may wait for a plain thread, a signal, another scheduler
+    }
     for (Fiber<?> fiber : fibers) {
       if (fiber.status() != Fiber.Status.WAITING || !waitsForEver(fiber.threadOrNull())) {
         return null;

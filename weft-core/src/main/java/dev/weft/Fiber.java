@@ -849,6 +849,18 @@ public final class Fiber<T> {
     }
   }
 
+  /** Waits for its end on a plain thread; a failure is reported as if nobody had waited. */
+  void awaitUnobserved() {
+    if (isDone()) {
+      return; // before it had a waiter: it has been added already
+    }
+    Uninterrupted.await(() -> awaitEnd(null));
+    Throwable failure = failure();
+    if (failure != null && !observed) {
+      scheduler.unobserved.add(this, failure);
+    }
+  }
+
   /** Has this called when it ends, by itself; at once, and by the caller, if it has ended. */
   void atEnd(Runnable callback) {
     if (!addWaiter(callback)) {

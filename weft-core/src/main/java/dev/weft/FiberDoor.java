@@ -19,6 +19,11 @@ final class FiberDoor extends FiberAccess {
   }
 
   @Override
+  protected void runProgramMain(int threads, Body main) {
+    ProgramMain.run(threads, main);
+  }
+
+  @Override
   protected void giveWayIfUsedUp(@Nullable Fiber<?> self) {
     Fiber.giveWay(self);
   }

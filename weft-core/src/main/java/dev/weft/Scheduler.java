@@ -10,6 +10,7 @@ import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.CarrierThread;
 import dev.weft.internal.jdk.HeldMonitors;
 import dev.weft.internal.jdk.JdkPollers;
+import dev.weft.internal.jdk.RequiredFlags;
 import dev.weft.internal.jdk.VirtualThreads;
 import dev.weft.internal.poller.Poller;
 import dev.weft.io.IoManager;
@@ -30,6 +31,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -62,12 +64,16 @@ public final class Scheduler implements Executor, AutoCloseable {
   /** How long stop(limit), after it has cancelled, waits for the next cancelled one to end. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
+  /** How often awaitAllButGuests looks for the end of the last timers and I/O events. */
+  private static final long LOOK_AGAIN_NANOS = 5_000_000;
+
   /** How many fibers a log message names at most. */
   private static final int MOST_NAMES = 20;
 
   private static final VarHandle STATE;
 
   static {
+    RequiredFlags.check(); // before a class is needed that cannot be loaded without them
     try {
       STATE = MethodHandles.lookup().findVarHandle(Scheduler.class, "state", int.class);
     } catch (ReflectiveOperationException e) {
@@ -113,6 +119,9 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   // true while the watchdog has marked a worker stuck
   volatile boolean anyStuck;
+
+  // the main of a whole program, under ./weft run
+  volatile @Nullable Fiber<?> programMain;
 
   private Scheduler(Builder config) {
     HookFamilies.check();
@@ -172,9 +181,6 @@ public final class Scheduler implements Executor, AutoCloseable {
    * @throws IllegalStateException if it has been started before
    */
   public Scheduler start() {
-    if (config.useCaller && Thread.currentThread().isVirtual()) {
-      throw refusal("start", "with useCaller the caller must be a platform thread, not a fiber");
-    }
     if (!STATE.compareAndSet(this, NEW, STARTED)) {
       throw refusal(
           "start", state == STARTED ? "it is running" : "it has been stopped; build a new one");
@@ -189,10 +195,14 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   private void startThreads(int first) {
     for (int i = first; i < workers.length; i++) {
-      Thread thread = newThread(config.name + "-" + i, workers[i]::run);
-      thread.start();
-      threads.add(thread);
+      startThread(i);
     }
+  }
+
+  private void startThread(int i) {
+    Thread thread = newThread(config.name + "-" + i, workers[i]::run);
+    thread.start();
+    threads.add(thread);
   }
 
   private Thread newThread(String name, Runnable loop) {
@@ -248,7 +258,11 @@ public final class Scheduler implements Executor, AutoCloseable {
                 .name(config.name + "-stop")
                 .start(() -> cutShort(limit, cutShort));
     if (Thread.currentThread() == caller) {
-      workers[0].run();
+      if (caller.isVirtual()) {
+        startThread(0); // a fiber has no thread to lend: one works while it waits
+      } else {
+        workers[0].run();
+      }
     }
     Uninterrupted.await(stopped::await);
     if (stopper != null) {
@@ -277,7 +291,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     if (self != null && self.scheduler() == this) {
       throw refusal("stop", self + " runs on it and would wait for its own end");
     }
-    if (caller != null) {
+    if (caller != null && !caller.isVirtual()) {
       String monitor = HeldMonitors.describe(frame -> false);
       if (monitor != null) {
         throw refusal("stop", "its caller would run fibers while it holds " + monitor);
@@ -325,6 +339,26 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   boolean hasStopped() {
     return state == STOPPED;
+  }
+
+  /**
+   * Waits until nothing is left but guests, which are the program's virtual threads, and nobody
+   * waits for those at the end of a program. It goes on serving them.
+   */
+  void awaitAllButGuests() {
+    while (true) {
+      long ended = live.ended(); // read first: what the sums below miss is then counted as live
+      List<Fiber<?>> all = live.begun() == ended ? List.of() : fibers().toList();
+      List<Fiber<?>> own = all.stream().filter(fiber -> !fiber.isGuest()).toList();
+      if (own.isEmpty() && live.begun() - ended <= all.size() && awaitsNothing()) {
+        unobserved.reportAll();
+        return;
+      }
+      own.forEach(Fiber::awaitUnobserved);
+      if (own.isEmpty()) {
+        LockSupport.parkNanos(this, LOOK_AGAIN_NANOS);
+      }
+    }
   }
 
   private void giveUp() {

@@ -138,6 +138,9 @@ final class Watchdog {
       String stack = FiberDump.stackOf(fiber.threadOrNull());
       if (worker.running() == fiber && worker.slices() == slices[worker.index]) {
         FlightEvents.blocked(worker, fiber, nanos);
+        if (mayHold(fiber)) {
+          return;
+        }
         Log.warn(
             "%s has held thread %d of %s for %d ms; %s%n%s"
                 .formatted(
@@ -150,6 +153,16 @@ final class Watchdog {
                         : "its other fibers move to other threads",
                     stack));
       }
+    }
+
+    /**
+     * A program under ./weft run that does not know of Weft may compute and block as it likes, as
+     * long as nobody has to wait for its thread.
+     */
+    private boolean mayHold(Fiber<?> fiber) {
+      return scheduler.programMain != null
+          && (fiber == scheduler.programMain || fiber.isGuest())
+          && (scheduler.threads() > 1 || scheduler.live.get() == 1);
     }
 
     /** Reports a standstill once it has lasted; returns whether it may become one. */

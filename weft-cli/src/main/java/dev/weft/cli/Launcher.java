@@ -1,35 +1,97 @@
 package dev.weft.cli;
 
+import dev.weft.internal.FiberAccess;
 import java.io.File;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Starts a program's {@code main} as {@code java} would. */
+/** Starts a program's {@code main} as {@code java} would, but as a fiber. */
 final class Launcher {
+  /** Ends the main thread with status 1 when all has been said. */
+  private static final class Failed extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Failed() {
+      super(null, null, false, false);
+    }
+  }
+
   private Launcher() {}
 
   /**
-   * Runs the program on this thread and returns when its main does.
+   * Runs the program and returns when its main has, and the fibers that it began.
    *
-   * @throws Throwable what main threw, with nothing of the launcher in its stack trace
+   * @throws Throwable if main failed: the JVM then reports what has not been reported yet, waits
+   *     for other threads of the program and ends with status 1
    */
-  static void launch(Program program, String[] arguments) throws Throwable {
+  static void launch(Program program, RunOptions options) throws Throwable {
+    String[] arguments = options.arguments().toArray(new String[0]);
+    System.setProperty(
+        "sun.java.command",
+        Stream.concat(Stream.of(options.target()), Stream.of(arguments))
+            .collect(Collectors.joining(" ")));
     extendClassPath(program.classPath());
+    JdkLauncher.obey(program.manifest(), program.classPath());
     MainMethod main = MainMethod.of(load(program));
+    if (options.mainThread()) {
+      runHere(main, arguments);
+    } else {
+      runAsFiber(main, arguments, options.threads());
+    }
+  }
+
+  private static void runHere(MainMethod main, String[] arguments) throws Throwable {
     try {
       main.invoke(arguments);
-    } catch (InvocationTargetException e) {
-      throw StackTraces.withoutLauncher(e.getCause());
+    } catch (Throwable e) {
+      throw StackTraces.withoutLauncher(e);
+    }
+  }
+
+  private static void runAsFiber(MainMethod main, String[] arguments, int threads) {
+    AtomicBoolean failed = new AtomicBoolean();
+    FiberAccess.runMain(
+        threads,
+        () -> {
+          try {
+            main.invoke(arguments);
+          } catch (Throwable e) {
+            failed.set(true);
+            report(StackTraces.withoutLauncher(e));
+          }
+        });
+    if (failed.get()) {
+      Thread.currentThread().setUncaughtExceptionHandler((thread, e) -> {});
+      throw new Failed();
+    }
+  }
+
+  /** Tells at once, and whom the JVM would tell, though fibers of main may still run. */
+  private static void report(Throwable thrown) {
+    Thread main = Thread.currentThread();
+    try {
+      main.getUncaughtExceptionHandler().uncaughtException(main, thrown);
+    } catch (Throwable e) {
+      // the JVM too does not ask who tells of a failure to tell
     }
   }
 
   private static Class<?> load(Program program) {
     String name = program.mainClass();
+    Module module = program.module();
     try {
-      return Class.forName(name, false, ClassLoader.getSystemClassLoader());
+      if (module == null) {
+        return Class.forName(name, false, ClassLoader.getSystemClassLoader());
+      }
+      Class<?> type = Class.forName(module, name);
+      if (type == null) {
+        throw UserMistake.usage("class " + name + " not found in " + module);
+      }
+      JdkLauncher.openToUs(type);
+      return type;
     } catch (ClassNotFoundException e) {
       throw UserMistake.usage(
           "class %s not found on the class path %s".formatted(name, join(program.classPath())));
@@ -38,22 +100,16 @@ final class Launcher {
     }
   }
 
-  /**
-   * Puts the program on the class path of the running JVM, by the way that agents use, so that its
-   * classes are the application class loader's, as they are under plain {@code java}. {@code
-   * ./weft} opens the package that this needs.
-   */
-  private static void extendClassPath(List<Path> entries) throws ReflectiveOperationException {
-    ClassLoader loader = ClassLoader.getSystemClassLoader();
-    Method append =
-        loader.getClass().getDeclaredMethod("appendToClassPathForInstrumentation", String.class);
-    append.setAccessible(true);
-    for (Path entry : entries) {
-      append.invoke(loader, entry.toAbsolutePath().toString());
+  /** Puts on the class path what {@code ./weft} has not: compiled source files, mostly. */
+  private static void extendClassPath(List<Path> entries) {
+    String classPath = System.getProperty("java.class.path");
+    List<String> known = List.of(classPath.split(File.pathSeparator, -1));
+    List<Path> missing =
+        entries.stream().filter(entry -> !known.contains(entry.toString())).toList();
+    if (!missing.isEmpty()) {
+      missing.forEach(JdkLauncher::appendToClassPath);
+      System.setProperty("java.class.path", join(missing) + File.pathSeparator + classPath);
     }
-    System.setProperty(
-        "java.class.path",
-        join(entries) + File.pathSeparator + System.getProperty("java.class.path"));
   }
 
   private static String join(List<Path> entries) {

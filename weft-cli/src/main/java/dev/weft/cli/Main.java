@@ -4,11 +4,14 @@ package dev.weft.cli;
 public final class Main {
   private Main() {}
 
-  /** Runs the program that the arguments name; what it throws is the JVM's to report. */
+  /** Runs the program that the arguments name. */
   public static void main(String[] args) throws Throwable {
     try {
       RunOptions options = RunOptions.parse(args);
-      Launcher.launch(Program.find(options), options.arguments().toArray(new String[0]));
+      if (!options.hook()) {
+        System.setProperty("weft.hook", "off"); // nothing of Weft's core has been loaded yet
+      }
+      Launcher.launch(Program.find(options), options);
     } catch (UserMistake mistake) {
       System.err.println("weft: " + mistake.getMessage());
       System.exit(mistake.exitStatus());

@@ -1,7 +1,9 @@
 package dev.weft.cli;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Constructor;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -14,13 +16,23 @@ import org.jspecify.annotations.Nullable;
  * else {@code main()}; static or not, inherited or not, but not private.
  */
 final class MainMethod {
-  private final Method method;
+  private static final MethodType OF_OBJECT = MethodType.methodType(void.class, Object.class);
+
+  // a handle, not the method: it leaves no frames in stack traces, and never a native one, which
+  // would pin main to its thread
+  private final MethodHandle method;
+  private final boolean takesArguments;
 
   // makes the object that an instance main runs on; null for a static main
   private final @Nullable Constructor<?> constructor;
 
   private MainMethod(Method method, @Nullable Constructor<?> constructor) {
-    this.method = method;
+    try {
+      this.method = MethodHandles.lookup().unreflect(method);
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException(method + " was made accessible", e);
+    }
+    this.takesArguments = method.getParameterCount() > 0;
     this.constructor = constructor;
   }
 
@@ -48,15 +60,32 @@ final class MainMethod {
   /**
    * Calls it.
    *
-   * @throws InvocationTargetException with what the program threw as its cause
+   * @throws Throwable what the program threw
    */
-  void invoke(String[] arguments) throws ReflectiveOperationException {
-    Object target = constructor == null ? null : constructor.newInstance();
-    if (method.getParameterCount() == 0) {
-      method.invoke(target);
+  void invoke(String[] arguments) throws Throwable {
+    if (constructor != null) {
+      invokeOn(newObject(constructor), arguments);
+    } else if (takesArguments) {
+      method.invokeExact(arguments);
     } else {
-      method.invoke(target, (Object) arguments);
+      method.invokeExact();
     }
+  }
+
+  private void invokeOn(Object object, String[] arguments) throws Throwable {
+    if (takesArguments) {
+      method.asType(OF_OBJECT.appendParameterTypes(String[].class)).invokeExact(object, arguments);
+    } else {
+      method.asType(OF_OBJECT).invokeExact(object);
+    }
+  }
+
+  private static Object newObject(Constructor<?> constructor) throws Throwable {
+    return (Object)
+        MethodHandles.lookup()
+            .unreflectConstructor(constructor)
+            .asType(MethodType.methodType(Object.class))
+            .invokeExact();
   }
 
   private static Optional<Method> find(Class<?> type, Class<?>... parameters) {

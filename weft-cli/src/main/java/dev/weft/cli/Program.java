@@ -14,8 +14,15 @@ import org.jspecify.annotations.Nullable;
  * What is needed to start a program.
  *
  * @param classPath its own classes and libraries; Weft's are there already
+ * @param module where its main class is; null for the class path
+ * @param manifest what a jar says about itself; empty for other programs
  */
-record Program(List<Path> classPath, String mainClass) {
+record Program(
+    List<Path> classPath, @Nullable Module module, String mainClass, Attributes manifest) {
+  Program(List<Path> classPath, String mainClass) {
+    this(classPath, null, mainClass, new Attributes());
+  }
+
   /**
    * Finds the program that the user named, compiling it if it is a source file.
    *
@@ -23,6 +30,9 @@ record Program(List<Path> classPath, String mainClass) {
    */
   static Program find(RunOptions options) {
     String target = options.target();
+    if (options.isModule()) {
+      return ofModule(target, options.classPath());
+    }
     if (target.endsWith(".java")) {
       return SourceFile.compile(readable(Path.of(target)), options.classPath());
     }
@@ -34,7 +44,29 @@ record Program(List<Path> classPath, String mainClass) {
           "cannot run " + target + ": it is neither a .java file, nor a .jar, nor a class name");
     }
     return new Program(
-        options.classPath().isEmpty() ? List.of(Path.of("")) : options.classPath(), target);
+        options.classPath().isEmpty() ? List.of(Path.of(".")) : options.classPath(), target);
+  }
+
+  private static Program ofModule(String target, List<Path> classPath) {
+    int slash = target.indexOf('/');
+    String name = slash < 0 ? target : target.substring(0, slash);
+    Module module =
+        ModuleLayer.boot()
+            .findModule(name)
+            .orElseThrow(
+                () -> UserMistake.usage("module " + name + " not found on the module path"));
+    String mainClass =
+        slash >= 0
+            ? target.substring(slash + 1)
+            : module
+                .getDescriptor()
+                .mainClass()
+                .orElseThrow(
+                    () ->
+                        UserMistake.usage(
+                            "module %s names no main class; name it: -m %s/MAIN"
+                                .formatted(name, name)));
+    return new Program(classPath, module, mainClass, new Attributes());
   }
 
   private static Program ofJar(Path jar, List<Path> libraries) {
@@ -42,16 +74,14 @@ record Program(List<Path> classPath, String mainClass) {
     classPath.addFirst(jar);
     try (JarFile file = new JarFile(jar.toFile())) {
       @Nullable Manifest manifest = file.getManifest();
-      @Nullable String mainClass =
-          manifest == null
-              ? null
-              : manifest.getMainAttributes().getValue(Attributes.Name.MAIN_CLASS);
+      Attributes attributes = manifest == null ? new Attributes() : manifest.getMainAttributes();
+      @Nullable String mainClass = attributes.getValue(Attributes.Name.MAIN_CLASS);
       if (mainClass == null) {
         throw UserMistake.usage(
             "%s has no Main-Class in its manifest; name the class: ./weft run -cp %s Main"
                 .formatted(jar, jar));
       }
-      return new Program(classPath, mainClass.strip());
+      return new Program(classPath, null, mainClass.strip(), attributes);
     } catch (IOException e) {
       throw UserMistake.usage(jar + " is not a jar: " + e.getMessage());
     }

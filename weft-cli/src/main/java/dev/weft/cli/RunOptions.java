@@ -15,37 +15,94 @@ import org.jspecify.annotations.Nullable;
  * <p>By hand, not with a library: a library would be on the class path of the user's program too,
  * in a version the program did not choose.
  *
+ * @param hook false if blocking calls are to be left to the JDK
+ * @param mainThread whether main stays on the main thread, instead of being a fiber
+ * @param threads how many threads run main and what it starts
  * @param classPath where the program's other classes are; wildcards are expanded
- * @param target a source file, a jar or a class name
+ * @param isModule whether the target is a module; the JVM was started with its path then
+ * @param target a source file, a jar, a class name; or a module, maybe with /class
  */
-record RunOptions(List<Path> classPath, String target, List<String> arguments) {
+record RunOptions(
+    boolean hook,
+    boolean mainThread,
+    int threads,
+    List<Path> classPath,
+    boolean isModule,
+    String target,
+    List<String> arguments) {
+  private static final int MOST_THREADS = 10_000;
   private static final String USAGE =
-      "usage: ./weft run [-cp PATH] Program.java|app.jar|Main [args...]";
+      "usage: ./weft run [--no-hook] [--threads N] [--main-thread] [-cp PATH]"
+          + " Program.java|app.jar|Main|-p PATH -m MODULE[/MAIN] [args...]";
 
   /** Reads options up to the program; the rest is the program's own. */
   static RunOptions parse(String[] args) {
+    boolean hook = true;
+    boolean mainThread = false;
+    int threads = Runtime.getRuntime().availableProcessors();
     @Nullable String classPath = System.getenv("CLASSPATH");
+    boolean modulePath = false;
+    @Nullable String module = null;
     int i = 0;
-    for (; i < args.length && args[i].startsWith("-"); i++) {
+    for (; module == null && i < args.length && args[i].startsWith("-"); i++) {
       String option = args[i];
       int equals = option.startsWith("--") ? option.indexOf('=') : -1;
-      switch (equals < 0 ? option : option.substring(0, equals)) {
-        case "-cp", "-classpath", "--class-path" -> {
-          if (equals < 0 && i + 1 == args.length) {
-            throw UserMistake.usage("option " + option + " needs a class path; " + USAGE);
-          }
-          classPath = equals < 0 ? args[++i] : option.substring(equals + 1);
+      String name = equals < 0 ? option : option.substring(0, equals);
+      @Nullable String needs =
+          switch (name) {
+            case "-cp", "-classpath", "--class-path" -> "a class path";
+            case "-p", "--module-path" -> "a module path";
+            case "-m", "--module" -> "a module";
+            case "--threads" -> "a number";
+            default -> null;
+          };
+      if (needs == null) {
+        switch (option) {
+          case "--no-hook" -> hook = false;
+          case "--main-thread" -> mainThread = true;
+          default -> throw UserMistake.usage("unknown option " + option + "; " + USAGE);
         }
-        default -> throw UserMistake.usage("unknown option " + option + "; " + USAGE);
+        continue;
+      }
+      if (equals < 0 && i + 1 == args.length) {
+        throw UserMistake.usage("option " + option + " needs " + needs + "; " + USAGE);
+      }
+      String value = equals < 0 ? args[++i] : option.substring(equals + 1);
+      switch (needs) {
+        case "a class path" -> classPath = value;
+        case "a module path" -> modulePath = true; // the JVM's: ./weft has passed it on
+        case "a module" -> module = value;
+        default -> threads = threads(value);
       }
     }
-    if (i == args.length) {
+    if (module != null && !modulePath) {
+      throw UserMistake.usage(
+          "-m %s needs a module path: ./weft run -p PATH -m %s".formatted(module, module));
+    }
+    if (module == null && i == args.length) {
       throw UserMistake.usage("nothing to run; " + USAGE);
     }
     return new RunOptions(
+        hook,
+        mainThread,
+        threads,
         classPath == null ? List.of() : entries(classPath),
-        args[i],
-        List.of(args).subList(i + 1, args.length));
+        module != null,
+        module != null ? module : args[i++],
+        List.of(args).subList(i, args.length));
+  }
+
+  private static int threads(String value) {
+    try {
+      int threads = Integer.parseInt(value);
+      if (threads >= 1 && threads <= MOST_THREADS) {
+        return threads;
+      }
+    } catch (NumberFormatException e) {
+      // said below
+    }
+    throw UserMistake.usage(
+        "threads must be a number from 1 to %d, not %s".formatted(MOST_THREADS, value));
   }
 
   private static List<Path> entries(String classPath) {

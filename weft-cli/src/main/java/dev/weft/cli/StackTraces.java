@@ -10,6 +10,16 @@ import org.jspecify.annotations.Nullable;
  * Takes the launcher out of stack traces, so that a program's read as they do under {@code java}.
  */
 final class StackTraces {
+  private static final String LAUNCHER = "dev.weft.cli.";
+
+  private static final Set<String> BELOW_A_FIBER =
+      Set.of(
+          "dev.weft.ProgramMain",
+          "dev.weft.Fiber",
+          "dev.weft.Strand",
+          "java.lang.VirtualThread",
+          "jdk.internal.misc.Unsafe"); // initializes the class of main
+
   private StackTraces() {}
 
   /** Returns the exception itself, with the launcher's frames cut off it and all it refers to. */
@@ -24,11 +34,12 @@ final class StackTraces {
     }
     StackTraceElement[] trace = thrown.getStackTrace();
     int end = trace.length;
-    while (end > 0 && isLauncher(trace[end - 1].getClassName())) {
+    boolean ours = false;
+    while (end > 0 && isBelowMain(trace[end - 1].getClassName())) {
       end--;
+      ours |= trace[end].getClassName().startsWith(LAUNCHER);
     }
-    // cut only what ran on the launcher's stack
-    if (end < trace.length) {
+    if (ours) { // else it comes from another stack than main's
       thrown.setStackTrace(Arrays.copyOf(trace, end));
     }
     trim(thrown.getCause(), seen);
@@ -37,9 +48,9 @@ final class StackTraces {
     }
   }
 
-  private static boolean isLauncher(String className) {
-    return className.startsWith("dev.weft.cli.")
-        || className.startsWith("jdk.internal.reflect.")
-        || className.startsWith("java.lang.reflect.");
+  private static boolean isBelowMain(String className) {
+    return className.startsWith(LAUNCHER)
+        || className.startsWith("java.lang.invoke.")
+        || BELOW_A_FIBER.contains(className);
   }
 }

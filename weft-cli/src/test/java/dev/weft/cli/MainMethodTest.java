@@ -12,17 +12,17 @@ class MainMethodTest {
   private static final List<String> CALLS = new ArrayList<>();
 
   @Test
-  void withArgumentsGoesBeforeWithout() throws Exception {
+  void withArgumentsGoesBeforeWithout() throws Throwable {
     assertThat(callsOf(Both.class)).containsExactly("static x");
   }
 
   @Test
-  void anInstanceMainGetsAnObject() throws Exception {
+  void anInstanceMainGetsAnObject() throws Throwable {
     assertThat(callsOf(Instance.class)).containsExactly("new", "instance");
   }
 
   @Test
-  void mainMayBeInherited() throws Exception {
+  void mainMayBeInherited() throws Throwable {
     assertThat(callsOf(Heir.class)).containsExactly("new", "instance");
   }
 
@@ -40,7 +40,7 @@ class MainMethodTest {
         .hasMessageContaining("its main method is not static");
   }
 
-  private static List<String> callsOf(Class<?> type) throws Exception {
+  private static List<String> callsOf(Class<?> type) throws Throwable {
     CALLS.clear();
     MainMethod.of(type).invoke(new String[] {"x"});
     return CALLS;

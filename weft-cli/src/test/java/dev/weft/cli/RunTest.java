@@ -4,18 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.weft.testkit.Command;
+import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
-import java.util.zip.ZipEntry;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What {@code ./weft run} does with programs, good and bad. */
 class RunTest {
   @TempDir private Path folder;
+  private Programs programs;
 
   @BeforeAll
   @Timeout(value = 5, unit = TimeUnit.MINUTES)
@@ -30,9 +27,14 @@ class RunTest {
     Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
   }
 
+  @BeforeEach
+  void programs() {
+    programs = new Programs(folder);
+  }
+
   @Test
   void argumentsStandardInputAndExitStatusAreTheProgramsOwn() throws Exception {
-    write(
+    programs.write(
         "Shout.java",
         """
         void main(String[] args) {
@@ -41,14 +43,14 @@ class RunTest {
         }
         """);
 
-    var result = run("Shout.java", "-cp", "a b", "@x").reading("hey\n").run();
+    var result = programs.run("Shout.java", "-cp", "a b", "@x").reading("hey\n").run();
 
     assertThat(result).isEqualTo(new Command.Result(7, "-cp|a b|@x: hey\n", ""));
   }
 
   @Test
   void theFirstClassRunsWhateverItsNameAndPackage() throws Exception {
-    write(
+    programs.write(
         "Odd.java",
         """
         package some.where;
@@ -61,12 +63,12 @@ class RunTest {
         }
         """);
 
-    assertThat(run("Odd.java").run()).isEqualTo(printed("some.where.Second\n"));
+    assertThat(programs.run("Odd.java").run()).isEqualTo(printed("some.where.Second\n"));
   }
 
   @Test
   void theProgramIsOnTheApplicationsClassPath() throws Exception {
-    write(
+    programs.write(
         "Where.java",
         """
         void main() {
@@ -75,22 +77,22 @@ class RunTest {
         }
         """);
 
-    assertThat(run("Where.java").run()).isEqualTo(printed("true\nmain\n"));
+    assertThat(programs.run("Where.java").run()).isEqualTo(printed("true\nmain\n"));
   }
 
   @Test
   void changedTextIsCompiledAnew() throws Exception {
-    write("Same.java", "void main() { IO.println(1); }");
-    assertThat(run("Same.java").run()).isEqualTo(printed("1\n"));
-    assertThat(run("Same.java").run()).isEqualTo(printed("1\n"));
+    programs.write("Same.java", "void main() { IO.println(1); }");
+    assertThat(programs.run("Same.java").run()).isEqualTo(printed("1\n"));
+    assertThat(programs.run("Same.java").run()).isEqualTo(printed("1\n"));
 
-    write("Same.java", "void main() { IO.println(2); }");
-    assertThat(run("Same.java").run()).isEqualTo(printed("2\n"));
+    programs.write("Same.java", "void main() { IO.println(2); }");
+    assertThat(programs.run("Same.java").run()).isEqualTo(printed("2\n"));
   }
 
   @Test
   void anExceptionLooksAsItDoesUnderJava() throws Exception {
-    write(
+    programs.write(
         "Fails.java",
         """
         class Fails {
@@ -105,7 +107,7 @@ class RunTest {
         }
         """);
 
-    assertThat(run("Fails.java").run())
+    assertThat(programs.run("Fails.java").run())
         .isEqualTo(
             new Command.Result(
                 1,
@@ -121,7 +123,7 @@ class RunTest {
 
   @Test
   void aSignalReachesTheProgram() throws Exception {
-    write(
+    programs.write(
         "Waits.java",
         """
         void main() throws Exception {
@@ -130,7 +132,7 @@ class RunTest {
           Thread.sleep(60_000);
         }
         """);
-    Process process = run("Waits.java").start();
+    Process process = programs.run("Waits.java").start();
     try (BufferedReader output = process.inputReader()) {
       assertThat(output.readLine()).isEqualTo("ready");
       process.toHandle().destroy(); // Process.destroy would close the pipe too
@@ -144,47 +146,133 @@ class RunTest {
   @Test
   void aJarRunsItsMainClassWithTheJarsItNames() throws Exception {
     Path library =
-        compile("Library", "public class Library { public int answer() { return 42; } }");
+        programs.compile("Library", "public class Library { public int answer() { return 42; } }");
     Path app =
-        compile(
+        programs.compile(
             "App",
             "public class App { public static void main(String[] a) {"
                 + " System.out.println(new Library().answer() + a[0]); } }");
-    jar("library.jar", new Attributes(), library.resolve("Library.class"));
+    programs.jar("library.jar", new Attributes(), library.resolve("Library.class"));
     Attributes attributes = new Attributes();
     attributes.put(Attributes.Name.MAIN_CLASS, "App");
     attributes.put(Attributes.Name.CLASS_PATH, "library.jar");
-    jar("app.jar", attributes, app.resolve("App.class"));
+    programs.jar("app.jar", attributes, app.resolve("App.class"));
 
-    assertThat(run("app.jar", "!").run()).isEqualTo(printed("42!\n"));
+    assertThat(programs.run("app.jar", "!").run()).isEqualTo(printed("42!\n"));
   }
 
   @Test
   void aClassIsFoundOnTheClassPathGiven() throws Exception {
-    compile("Named", "public class Named { void main() { System.out.println(\"named\"); } }");
-    jar("lib/named.jar", new Attributes(), folder.resolve("Named.class"));
+    programs.compile(
+        "Named", "public class Named { void main() { System.out.println(\"named\"); } }");
+    programs.jar("lib/named.jar", new Attributes(), folder.resolve("Named.class"));
     Files.delete(folder.resolve("Named.class"));
 
-    assertThat(run("-cp", "nowhere:lib/named.jar", "Named").run()).isEqualTo(printed("named\n"));
-    assertThat(run("--class-path=lib/*", "Named").run()).isEqualTo(printed("named\n"));
-    assertThat(run("Named").with("CLASSPATH", "lib/named.jar").run()).isEqualTo(printed("named\n"));
-    assertThat(run("-cp", "lib", "Named").run())
+    assertThat(programs.run("-cp", "nowhere:lib/named.jar", "Named").run())
+        .isEqualTo(printed("named\n"));
+    assertThat(programs.run("--class-path=lib/*", "Named").run()).isEqualTo(printed("named\n"));
+    assertThat(programs.run("Named").with("CLASSPATH", "lib/named.jar").run())
+        .isEqualTo(printed("named\n"));
+    assertThat(programs.run("-cp", "lib", "Named").run())
         .isEqualTo(mistake(2, "class Named not found on the class path lib"));
   }
 
   @Test
-  void aSourceFileMayUseLibraries() throws Exception {
-    compile("Library", "public class Library { public int answer() { return 42; } }");
-    write("Uses.java", "void main() { IO.println(new Library().answer()); }");
+  @Feature("H1")
+  void aJarsManifestIsObeyed() throws Exception {
+    programs.compile(
+        "Opened",
+        """
+        public class Opened {
+          static String agent = "no agent";
+          public static void agentmain(String options, java.lang.instrument.Instrumentation tools) {
+            agent = "agent " + tools.getClass().getModule().getName();
+          }
+          public static void main(String[] args) throws Exception {
+            var field = java.util.ArrayList.class.getDeclaredField("size");
+            field.setAccessible(true);
+            System.out.println(field.get(new java.util.ArrayList<>(java.util.List.of(1, 2))));
+            System.out.println(
+                Object.class.getModule().isExported("sun.net", Opened.class.getModule()));
+            System.out.println(agent);
+          }
+        }
+        """);
+    Attributes attributes = new Attributes();
+    attributes.put(Attributes.Name.MAIN_CLASS, "Opened");
+    attributes.putValue("Add-Opens", "java.base/java.util no.such.module/x");
+    attributes.putValue("Add-Exports", "java.base/sun.net java.base/sun.security.util");
+    attributes.putValue("Enable-Native-Access", "ALL-UNNAMED");
+    attributes.putValue("Launcher-Agent-Class", "Opened");
+    programs.jar("opened.jar", attributes, folder.resolve("Opened.class"));
 
-    assertThat(run("-cp", ".", "Uses.java").run()).isEqualTo(printed("42\n"));
+    Command.Result plain = programs.java("-jar", "opened.jar").run();
+    assertThat(plain).isEqualTo(printed("2\ntrue\nagent java.instrument\n"));
+    assertThat(programs.run("opened.jar").run()).isEqualTo(plain);
+  }
+
+  @Test
+  @Feature("H1")
+  void aModuleRunsItsMain() throws Exception {
+    programs.write(
+        "src/app/module-info.java", "module app { requires dev.weft; requires java.logging; }");
+    programs.write(
+        "src/app/hidden/Main.java",
+        """
+        package hidden;
+        class Main {
+          static void main(String[] args) {
+            System.out.println(Main.class.getModule() + " " + String.join("|", args));
+            System.out.println(dev.weft.Fiber.current().map(f -> f.name()));
+            System.out.println(dev.weft.Fiber.class.getModule());
+            System.out.println(Thread.currentThread().getName());
+            throw new IllegalStateException("end");
+          }
+        }
+        """);
+    programs.javac(
+        "-d",
+        folder.resolve("mods").toString(),
+        "--module-source-path",
+        folder.resolve("src").toString(),
+        "-p",
+        System.getProperty("java.class.path"),
+        "-m",
+        "app");
+
+    var expected =
+        new Command.Result(
+            1,
+            "module app a|b\nOptional[main]\nmodule dev.weft\nmain\n",
+            """
+            Exception in thread "main" java.lang.IllegalStateException: end
+            \tat app/hidden.Main.main(Main.java:8)
+            """);
+    assertThat(programs.run("-p", "mods", "-m", "app/hidden.Main", "a", "b").run())
+        .isEqualTo(expected);
+    assertThat(programs.run("--module-path=mods", "--module=app/hidden.Main", "a", "b").run())
+        .isEqualTo(expected);
+    assertThat(programs.run("-p", "mods", "-m", "app").run())
+        .isEqualTo(mistake(2, "module app names no main class; name it: -m app/MAIN"));
+    assertThat(programs.run("-p", "mods", "-m", "app/hidden.Other").run())
+        .isEqualTo(mistake(2, "class hidden.Other not found in module app"));
+    assertThat(programs.run("-p", "mods", "-m", "missing").run().stdout())
+        .contains("Module missing not found"); // the JVM's own words
+  }
+
+  @Test
+  void aSourceFileMayUseLibraries() throws Exception {
+    programs.compile("Library", "public class Library { public int answer() { return 42; } }");
+    programs.write("Uses.java", "void main() { IO.println(new Library().answer()); }");
+
+    assertThat(programs.run("-cp", ".", "Uses.java").run()).isEqualTo(printed("42\n"));
   }
 
   @Test
   void compileErrorsAreTheCompilersAndOneLine() throws Exception {
-    write("Bad.java", "void main() {\n  int x = \"no\";\n}\n");
+    programs.write("Bad.java", "void main() {\n  int x = \"no\";\n}\n");
 
-    var result = run("Bad.java").run();
+    var result = programs.run("Bad.java").run();
 
     assertThat(result.exitStatus()).isEqualTo(1);
     assertThat(result.stdout()).isEmpty();
@@ -195,65 +283,63 @@ class RunTest {
 
   @Test
   void wrongUsageIsOneLineAndStatus2() throws Exception {
-    String usage = "usage: ./weft run [-cp PATH] Program.java|app.jar|Main [args...]";
+    String usage =
+        "usage: ./weft run [--no-hook] [--threads N] [--main-thread] [-cp PATH]"
+            + " Program.java|app.jar|Main|-p PATH -m MODULE[/MAIN] [args...]";
     Files.createDirectory(folder.resolve("Folder.java"));
-    write("broken.jar", "this is no jar");
-    write("notes.txt", "neither is this");
-    jar("library.jar", new Attributes());
+    programs.write("broken.jar", "this is no jar");
+    programs.write("notes.txt", "neither is this");
+    programs.jar("library.jar", new Attributes());
 
-    assertThat(run().run()).isEqualTo(mistake(2, "nothing to run; " + usage));
-    assertThat(run("--fast", "X.java").run())
+    assertThat(programs.run().run()).isEqualTo(mistake(2, "nothing to run; " + usage));
+    assertThat(programs.run("--fast", "X.java").run())
         .isEqualTo(mistake(2, "unknown option --fast; " + usage));
-    assertThat(run("-cp").run()).isEqualTo(mistake(2, "option -cp needs a class path; " + usage));
-    assertThat(run("Missing.java").run()).isEqualTo(mistake(2, "no such file: Missing.java"));
-    assertThat(run("Folder.java").run())
+    assertThat(programs.run("-cp").run())
+        .isEqualTo(mistake(2, "option -cp needs a class path; " + usage));
+    assertThat(programs.run("Missing.java").run())
+        .isEqualTo(mistake(2, "no such file: Missing.java"));
+    assertThat(programs.run("Folder.java").run())
         .isEqualTo(mistake(2, "cannot run Folder.java: it is a folder"));
-    assertThat(run("notes.txt").run())
+    assertThat(programs.run("notes.txt").run())
         .isEqualTo(
             mistake(
                 2,
                 "cannot run notes.txt: it is neither a .java file, nor a .jar, nor a class name"));
-    assertThat(run("broken.jar").run())
+    assertThat(programs.run("broken.jar").run())
         .isEqualTo(mistake(2, "broken.jar is not a jar: zip END header not found"));
-    assertThat(run("library.jar").run())
+    assertThat(programs.run("library.jar").run())
         .isEqualTo(
             mistake(
                 2,
                 "library.jar has no Main-Class in its manifest;"
                     + " name the class: ./weft run -cp library.jar Main"));
-    assertThat(run("Nowhere").run())
+    assertThat(programs.run("Nowhere").run())
         .isEqualTo(mistake(2, "class Nowhere not found on the class path ."));
   }
 
   @Test
   void aProgramWithoutMainIsTold() throws Exception {
-    write("Idle.java", "class Idle { private static void main() {} }");
-    write("Empty.java", "// nothing\n");
+    programs.write("Idle.java", "class Idle { private static void main() {} }");
+    programs.write("Empty.java", "// nothing\n");
 
-    assertThat(run("Idle.java").run())
+    assertThat(programs.run("Idle.java").run())
         .isEqualTo(
             mistake(
                 2,
                 "class Idle has no main method:"
                     + " give it 'void main()' or 'static void main(String[] args)'"));
-    assertThat(run("Empty.java").run()).isEqualTo(mistake(1, "Empty.java declares no class"));
+    assertThat(programs.run("Empty.java").run())
+        .isEqualTo(mistake(1, "Empty.java declares no class"));
   }
 
   @Test
   void anUnreadableFileIsTold() throws Exception {
-    write("Secret.java", "void main() {}");
+    programs.write("Secret.java", "void main() {}");
     assertThat(folder.resolve("Secret.java").toFile().setReadable(false)).isTrue();
     assumeFalse(Files.isReadable(folder.resolve("Secret.java")), "this user may read everything");
 
-    assertThat(run("Secret.java").run())
+    assertThat(programs.run("Secret.java").run())
         .isEqualTo(mistake(2, "cannot read Secret.java: permission denied"));
-  }
-
-  private Command run(String... arguments) {
-    String[] words = new String[arguments.length + 1];
-    words[0] = "run";
-    System.arraycopy(arguments, 0, words, 1, arguments.length);
-    return Script.weft(words).in(folder);
   }
 
   private static Command.Result printed(String stdout) {
@@ -262,38 +348,5 @@ class RunTest {
 
   private static Command.Result mistake(int exitStatus, String message) {
     return new Command.Result(exitStatus, "", "weft: " + message + "\n");
-  }
-
-  private void write(String file, String text) throws Exception {
-    Files.writeString(folder.resolve(file), text);
-  }
-
-  /** Compiles a class into the folder, and returns the folder. */
-  private Path compile(String name, String text) throws Exception {
-    write(name + ".java", text);
-    List<String> options = List.of("-d", folder.toString(), "-cp", folder.toString(), "-proc:none");
-    var compiler = ToolProvider.getSystemJavaCompiler();
-    try (var files = compiler.getStandardFileManager(null, null, null)) {
-      var source = files.getJavaFileObjects(folder.resolve(name + ".java"));
-      assertThat(compiler.getTask(null, files, null, options, null, source).call()).isTrue();
-    }
-    Files.delete(folder.resolve(name + ".java"));
-    return folder;
-  }
-
-  private void jar(String file, Attributes attributes, Path... classes) throws Exception {
-    Manifest manifest = new Manifest();
-    manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-    manifest.getMainAttributes().putAll(attributes);
-    Path path = folder.resolve(file);
-    Files.createDirectories(path.getParent());
-    try (OutputStream out = Files.newOutputStream(path);
-        JarOutputStream jar = new JarOutputStream(out, manifest)) {
-      for (Path type : classes) {
-        jar.putNextEntry(new ZipEntry(type.getFileName().toString()));
-        Files.copy(type, jar);
-        jar.closeEntry();
-      }
-    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.weft.internal;
 
+import dev.weft.Body;
 import dev.weft.Fiber;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
@@ -8,8 +9,9 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waiting needs of {@link Fiber} and its worker, and users must not have. Every method takes a
- * plain thread for what it is: a caller without a fiber, which is null here.
+ * What waiting, and {@code ./weft run}, need of {@link Fiber} and its worker, and users must not
+ * have. Every method takes a plain thread for what it is: a caller without a fiber, which is null
+ * here.
  */
 public abstract class FiberAccess {
   private static volatile @Nullable FiberAccess opened;
@@ -90,6 +92,14 @@ public abstract class FiberAccess {
     return Door.DOOR.newLimit(self, limit);
   }
 
+  /**
+   * Runs the main of a whole program as a fiber on so many threads. Returns when it and all fibers
+   * begun on its scheduler have ended; guests are served until the process ends.
+   */
+  public static void runMain(int threads, Body main) {
+    Door.DOOR.runProgramMain(threads, main);
+  }
+
   /** Returns the thread for people: as the fiber it is, if it is one. */
   public static String describe(Thread thread) {
     return Door.DOOR.describeThread(thread);
@@ -98,6 +108,8 @@ public abstract class FiberAccess {
   protected abstract @Nullable Fiber<?> currentFiber();
 
   protected abstract String describeThread(Thread thread);
+
+  protected abstract void runProgramMain(int threads, Body main);
 
   protected abstract void giveWayIfUsedUp(@Nullable Fiber<?> self);
 

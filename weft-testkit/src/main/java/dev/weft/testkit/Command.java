@@ -61,6 +61,11 @@ public final class Command {
     return builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }
 
+  /** Starts it with pipes for standard input, output and errors. */
+  public Process startWithErrors() throws IOException {
+    return builder.start();
+  }
+
   /** Runs it to its end; if this thread is interrupted meanwhile, the process is killed. */
   public Result run() throws IOException, InterruptedException {
     Path folder = Files.createTempDirectory("weft-command-");

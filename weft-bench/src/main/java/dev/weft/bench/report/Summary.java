@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * then the median of the rounds: a slow minute of the machine cancels out.
  */
 public record Summary(Comparison comparison, List<Row> rows) {
+  /** Stands where a contestant is not measured by a metric. */
+  private static final String NOT_MEASURED = "—";
+
   /** Whether a bar was kept. */
   public enum Verdict {
     /** It was. */
@@ -81,12 +84,16 @@ public record Summary(Comparison comparison, List<Row> rows) {
     boolean weftFailed = failure(comparison.subject(), group) != null;
     Bar bar = bar(comparison, metric, contestant);
     Spread value = own.isEmpty() ? null : Spread.of(List.copyOf(own.values()));
+    String failure = failure(contestant, group);
+    if (failure == null && value == null) {
+      failure = NOT_MEASURED;
+    }
     return new Row(
         metric,
         parameter,
         contestant,
         value,
-        failure(contestant, group),
+        failure,
         ratio,
         bar,
         bar == null ? null : judge(bar, value, ratio, weftFailed));

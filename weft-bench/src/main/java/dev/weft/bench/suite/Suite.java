@@ -37,6 +37,7 @@ public final class Suite {
         ChannelBenchmark.selectOne(),
         ChannelBenchmark.selectTwo(),
         SkynetBenchmark.comparison(),
+        StartUpBenchmark.comparison(),
         EchoBenchmark.comparison(),
         EchoBenchmark.sizes(),
         EchoBenchmark.threads(),

@@ -85,7 +85,13 @@ public final class VirtualThreads {
    * locals, or another context class loader than the system's.
    */
   public static boolean inheritsFrom(Thread current) {
-    return INHERITABLE_LOCALS.get(current) != null || CONTEXT_LOADER.get(current) != SYSTEM_LOADER;
+    Object locals = inheritableLocals(current);
+    return (locals != null && !ChildrenOfMain.isAllOf(locals))
+        || CONTEXT_LOADER.get(current) != SYSTEM_LOADER;
+  }
+
+  static @Nullable Object inheritableLocals(Thread thread) {
+    return INHERITABLE_LOCALS.get(thread);
   }
 
   /** Starts a thread in the container; its executor gets the first slice. */
