@@ -1,5 +1,6 @@
 package dev.weft;
 
+import java.time.Duration;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -16,17 +17,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class Helpers {
   private static final String LIMIT = "weft.blocking.threads";
-  private static final int IDLE_SECONDS = 10;
+  private static final Duration IDLE = Duration.ofSeconds(10);
 
   private static volatile @Nullable Helpers ofJvm;
 
   private final HandOver queue = new HandOver();
   private final ThreadPoolExecutor pool;
 
-  Helpers(int most, ThreadFactory factory) {
+  /** Creates a pool of at most so many threads, which end when they have been idle for so long. */
+  Helpers(int most, Duration idle, ThreadFactory factory) {
     pool =
         new ThreadPoolExecutor(
-            0, most, IDLE_SECONDS, TimeUnit.SECONDS, queue, factory, (call, _) -> enqueue(call));
+            0,
+            most,
+            idle.toNanos(),
+            TimeUnit.NANOSECONDS,
+            queue,
+            factory,
+            (call, _) -> enqueue(call));
   }
 
   /**
@@ -46,6 +54,7 @@ final class Helpers {
           made =
               new Helpers(
                   limit(System.getProperty(LIMIT)),
+                  IDLE,
                   Thread.ofPlatform()
                       .daemon()
                       .name("weft-blocking-", 1)

@@ -752,7 +752,10 @@ public final class Scheduler implements Executor, AutoCloseable {
       return this;
     }
 
-    /** Makes the thread that calls start() and stop() one of the threads. */
+    /**
+     * Makes the thread that calls start() and stop() one of the threads. A fiber that does has no
+     * thread to lend: another works in its place while it waits in stop().
+     */
     public Builder useCaller(boolean use) {
       useCaller = use;
       return this;

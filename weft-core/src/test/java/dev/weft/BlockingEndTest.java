@@ -159,7 +159,7 @@ class BlockingEndTest {
   }
 
   private static Helpers oneHelper() {
-    return new Helpers(1, Thread.ofPlatform().daemon().factory());
+    return new Helpers(1, Duration.ofMinutes(1), Thread.ofPlatform().daemon().factory());
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.weft.testkit.Feature;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The pool of helper threads. */
 @Feature("H7")
 class HelpersTest {
+  private static final Duration LONG = Duration.ofMinutes(1);
   private static final ThreadFactory DAEMONS = Thread.ofPlatform().daemon().factory();
 
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
@@ -52,7 +54,7 @@ class HelpersTest {
 
   @Test
   void whoFindsNoneFreeWaitsInLine() throws Exception {
-    Helpers one = new Helpers(1, DAEMONS);
+    Helpers one = new Helpers(1, LONG, DAEMONS);
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     List<Fiber<Integer>> fibers = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
@@ -73,7 +75,7 @@ class HelpersTest {
 
   @Test
   void thereAreAsManyAsAreNeededUpToTheLimit() throws Exception {
-    Helpers three = new Helpers(3, DAEMONS);
+    Helpers three = new Helpers(3, LONG, DAEMONS);
     List<Fiber<Integer>> fibers = new ArrayList<>();
     assertThat(three.threads()).isZero();
     for (int i = 1; i <= 5; i++) {
@@ -92,7 +94,7 @@ class HelpersTest {
 
   @Test
   void oneServesManyCallsThatFollowEachOther() throws Exception {
-    Helpers many = new Helpers(50, DAEMONS);
+    Helpers many = new Helpers(50, LONG, DAEMONS);
     scheduler
         .go(
             () -> {
@@ -104,6 +106,35 @@ class HelpersTest {
         .join();
     // a second one is made if the first is not yet back when it is asked
     assertThat(many.threads()).isBetween(1, 10);
+  }
+
+  @Test
+  void theyEndWhenTheyHaveNothingToDo() throws Exception {
+    Helpers brief = new Helpers(3, Duration.ofMillis(1), DAEMONS);
+    for (int i = 0; i < 3; i++) {
+      assertThat(call(brief, Fiber::threadIndex).join()).isEqualTo(-1);
+      eventually("none is left", () -> brief.threads() == 0);
+    }
+  }
+
+  /** The last thread may end just when a call is queued because there are too many already. */
+  @Test
+  void noCallIsLeftBehindByThreadsThatEnd() throws Exception {
+    Helpers fleeting = new Helpers(2, Duration.ofNanos(1), DAEMONS);
+    List<Fiber<Void>> fibers = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      fibers.add(
+          scheduler.go(
+              () -> {
+                Fiber<?> self = Fiber.current().orElseThrow();
+                for (int k = 0; k < 500; k++) {
+                  BlockingCall.run(self, fleeting, true, () -> 1);
+                }
+              }));
+    }
+    for (Fiber<Void> fiber : fibers) {
+      fiber.join();
+    }
   }
 
   @Test
@@ -131,7 +162,7 @@ class HelpersTest {
   @Test
   void withoutAnyThreadTheBodyRunsWhereItIsAndThatIsSaid() throws Exception {
     AtomicBoolean exhausted = new AtomicBoolean(true);
-    Helpers none = new Helpers(4, exhaustible(exhausted));
+    Helpers none = new Helpers(4, LONG, exhaustible(exhausted));
     try (LogCapture log = new LogCapture()) {
       assertThat(call(none, Fiber::threadIndex).join()).isZero();
       assertThat(log.entries("blocks the thread", "unable to create native thread")).hasSize(1);
@@ -144,7 +175,7 @@ class HelpersTest {
   @Test
   void withoutOneMoreThreadCallsWaitForThoseThereAre() throws Exception {
     AtomicBoolean exhausted = new AtomicBoolean();
-    Helpers some = new Helpers(4, exhaustible(exhausted));
+    Helpers some = new Helpers(4, LONG, exhaustible(exhausted));
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     Fiber<Integer> first = atTheGate(some, order, 0);
     eventually("it is there", first::isOnHelper);
@@ -174,7 +205,7 @@ class HelpersTest {
 
   @Test
   void allGetTheirTurnUnderLoad() throws Exception {
-    Helpers three = new Helpers(3, DAEMONS);
+    Helpers three = new Helpers(3, LONG, DAEMONS);
     AtomicInteger inside = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
     List<Fiber<Void>> fibers = new ArrayList<>();

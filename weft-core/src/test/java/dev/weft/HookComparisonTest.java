@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -282,9 +283,9 @@ class HookComparisonTest {
             Disturbance.CLOSE,
             "close in write",
             stage -> {
-              Socket socket = stage.await(stage.connected());
+              OutputStream out = stage.await(stage.connected()).getOutputStream();
               while (true) {
-                socket.getOutputStream().write(new byte[1_000_000]);
+                out.write(new byte[1_000_000]);
               }
             }),
         same(

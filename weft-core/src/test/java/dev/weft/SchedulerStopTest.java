@@ -145,16 +145,20 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void withUseCallerAFiberCannotBeTheCaller() throws Exception {
+  void withUseCallerAFiberLendsNoThreadButAnotherWorksWhileItWaits() throws Exception {
     try (Scheduler scheduler = start(1)) {
-      Scheduler inner = Scheduler.builder().useCaller(true).build();
+      AtomicBoolean ran = new AtomicBoolean();
       scheduler
           .go(
-              () ->
-                  assertThatIllegalStateException()
-                      .isThrownBy(inner::start)
-                      .withMessageContaining("platform thread"))
+              () -> {
+                Scheduler inner = Scheduler.builder().threads(1).useCaller(true).build().start();
+                Fiber<Boolean> fiber = inner.go(() -> ran.getAndSet(true));
+                assertThat(fiber.status()).isEqualTo(Fiber.Status.READY);
+                assertThat(inner.stop(Duration.ofSeconds(20))).isTrue();
+                assertThat(fiber.join()).isFalse();
+              })
           .join();
+      assertThat(ran).isTrue();
     }
   }
 
