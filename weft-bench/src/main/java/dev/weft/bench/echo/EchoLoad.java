@@ -16,6 +16,7 @@ final class EchoLoad {
 
   private static final int BRIEF_CONNECTIONS = 100;
   private static final Duration BRIEFLY = Duration.ofMillis(50);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final ServerProcess server;
   private final List<LoadLoop> loops = new ArrayList<>();
@@ -82,15 +83,17 @@ final class EchoLoad {
   private Window watch(Duration time) throws InterruptedException, IOException {
     long bytes = server.allocated();
     long cpu = server.cpuNanos();
-    long answered = answered();
+    long answeredBefore = answered();
     long before = System.nanoTime();
-    Thread.sleep(time);
+    do { // again if a busy machine has not let the server run at all
+      Thread.sleep(time);
+    } while (answered() == answeredBefore && System.nanoTime() - before < PATIENCE.toNanos());
     cpu = server.cpuNanos() - cpu;
-    answered = answered() - answered;
+    long answered = answered() - answeredBefore;
     double nanos = System.nanoTime() - before;
     bytes = server.allocated() - bytes;
     if (answered == 0) {
-      throw new IllegalStateException("the server has answered nothing in " + time);
+      throw new IllegalStateException("the server has answered nothing in " + PATIENCE);
     }
     return new Window((double) cpu / answered, 1e9 * answered / nanos, (double) bytes / answered);
   }
