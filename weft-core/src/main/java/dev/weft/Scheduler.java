@@ -753,8 +753,8 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
 
     /**
-     * Makes the thread that calls start() and stop() one of the threads. A fiber that does has no
-     * thread to lend: another works in its place while it waits in stop().
+     * Makes the thread that calls start() and stop() one of the threads. A fiber has none to lend:
+     * if it calls, a thread works in its place while it waits in stop().
      */
     public Builder useCaller(boolean use) {
       useCaller = use;

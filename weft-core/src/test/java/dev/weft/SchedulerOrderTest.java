@@ -107,6 +107,32 @@ class SchedulerOrderTest {
 
   @Test
   @Feature("S2")
+  void ifTheCallerIsAFiberAThreadWorksForItInsideStop() throws Exception {
+    try (Scheduler outer = Scheduler.builder().threads(1).build().start()) {
+      outer
+          .go(
+              () -> {
+                Scheduler scheduler = onCaller(1).start();
+                scheduler.go(
+                    () -> {
+                      Fiber.yield();
+                      log.add(carrier() + " " + Fiber.threadIndex());
+                    });
+                assertThat(threadsNamedAfter(scheduler)).isEmpty();
+                assertThat(log).isEmpty();
+                outer.go(() -> log.add("the fiber's thread is free")).join();
+                scheduler.stop();
+                assertThat(log)
+                    .containsExactly("the fiber's thread is free", scheduler.name() + "-0 0");
+                assertThat(threadsNamedAfter(scheduler)).isEmpty();
+                assertThat(Scheduler.current()).contains(outer);
+              })
+          .join();
+    }
+  }
+
+  @Test
+  @Feature("S2")
   void theCallerIsOneOfTheThreads() {
     String caller = Thread.currentThread().getName();
     Scheduler scheduler = onCaller(3).start();

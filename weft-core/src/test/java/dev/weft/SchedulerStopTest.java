@@ -145,20 +145,29 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void withUseCallerAFiberLendsNoThreadButAnotherWorksWhileItWaits() throws Exception {
+  void ifAFiberIsTheCallerOnlyItMayStop() throws Exception {
     try (Scheduler scheduler = start(1)) {
+      Scheduler inner = Scheduler.builder().threads(1).useCaller(true).build();
       AtomicBoolean ran = new AtomicBoolean();
-      scheduler
-          .go(
+      Fiber<Void> caller =
+          scheduler.go(
               () -> {
-                Scheduler inner = Scheduler.builder().threads(1).useCaller(true).build().start();
-                Fiber<Boolean> fiber = inner.go(() -> ran.getAndSet(true));
-                assertThat(fiber.status()).isEqualTo(Fiber.Status.READY);
-                assertThat(inner.stop(Duration.ofSeconds(20))).isTrue();
-                assertThat(fiber.join()).isFalse();
-              })
-          .join();
-      assertThat(ran).isTrue();
+                inner.start();
+                inner.go(() -> ran.set(true));
+                Fiber.suspend();
+                inner.stop();
+                assertThat(ran).isTrue();
+                inner.stop();
+              });
+      while (caller.status() != Fiber.Status.WAITING) {
+        Thread.onSpinWait();
+      }
+      assertThatIllegalStateException()
+          .isThrownBy(inner::stop)
+          .withMessageContaining("only " + caller.thread().toString().split("/", 2)[0]);
+      assertThat(ran).isFalse();
+      scheduler.schedule(caller);
+      caller.join();
     }
   }
 
