@@ -32,7 +32,10 @@ final class Epoll {
     int[] event = new int[EVENT_SIZE / 4];
     event[0] = INTEREST;
     event[DATA_OFFSET / 4] = number;
-    check("epoll_ctl", LinuxCalls.epollControl(fd, 1, watched, MemorySegment.ofArray(event)));
+    check(
+        "epoll_ctl",
+        LinuxCalls.epollControl(
+            fd, 1, watched, MemorySegment.ofArray(event), LinuxCalls.newState()));
   }
 
   /** Waits for so long, -1 for ever, and returns how many events there are. */

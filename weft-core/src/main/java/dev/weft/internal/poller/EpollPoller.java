@@ -44,7 +44,9 @@ public final class EpollPoller extends Poller {
   private static final int MODIFY = 3;
   private static final int CLOSE_ON_EXEC = 0x80000;
   private static final int NON_BLOCKING = 0x800;
-  private static final int MAX_EVENTS = 256;
+
+  /** What a worker runs in one batch: more of them would be cold again when their turn comes. */
+  private static final int MAX_EVENTS = 64;
 
   /** The kernel packs struct epoll_event on x86 only. */
   private static final boolean PACKED = System.getProperty("os.arch").equals("amd64");
@@ -95,16 +97,25 @@ public final class EpollPoller extends Poller {
 
   /**
    * Watches a descriptor that may have been closed, and its number given to another, since it was
-   * last watched here: registers it if it is not.
+   * last watched here: registers it if it is not. Called by the worker's thread, which alone closes
+   * this poller, or by the one that polls.
    *
    * @return 0, or a negated error number
    */
-  int watch(Pollable pollable, int fd, int interest) {
-    if (pollable.token == 0) {
-      return add(pollable, fd, interest);
+  int watch(Pollable pollable, int fd, int interest, Control control) {
+    if (isClosed()) {
+      return -LinuxCalls.EBADF;
     }
-    int result = control(MODIFY, fd, interest, pollable.token);
-    return result == -LinuxCalls.ENOENT ? control(ADD, fd, interest, pollable.token) : result;
+    if (pollable.token == 0) {
+      ensureMade();
+      int result = control.call(ADD, fd, interest, takeSlot(pollable));
+      if (result < 0) {
+        freeSlot(pollable);
+      }
+      return result;
+    }
+    int result = control.call(MODIFY, fd, interest, pollable.token);
+    return result == -LinuxCalls.ENOENT ? control.call(ADD, fd, interest, pollable.token) : result;
   }
 
   /** Returns those that the JDK's own sockets have; only to be used on the worker's thread. */
@@ -124,16 +135,27 @@ public final class EpollPoller extends Poller {
   }
 
   private int control(int operation, int fd, int interest, long token) {
-    int low = (int) token;
-    int high = (int) (token >>> 32);
-    int[] event = PACKED ? new int[] {interest, low, high} : new int[] {interest, 0, low, high};
     if (!enter()) {
       return -LinuxCalls.EBADF;
     }
     try {
-      return LinuxCalls.epollControl(epoll, operation, fd, MemorySegment.ofArray(event));
+      return new Control().call(operation, fd, interest, token);
     } finally {
       exit();
+    }
+  }
+
+  /** What a call of epoll_ctl needs; for one thread at a time. */
+  final class Control {
+    private final int[] event = new int[4];
+    private final MemorySegment memory = MemorySegment.ofArray(event);
+    private final MemorySegment errno = LinuxCalls.newState();
+
+    int call(int operation, int fd, int interest, long token) {
+      event[0] = interest;
+      event[DATA_OFFSET / 4] = (int) token;
+      event[DATA_OFFSET / 4 + 1] = (int) (token >>> 32);
+      return LinuxCalls.epollControl(epoll, operation, fd, memory, errno);
     }
   }
 

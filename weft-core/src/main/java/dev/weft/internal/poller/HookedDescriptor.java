@@ -22,22 +22,24 @@ import org.jspecify.annotations.Nullable;
 public final class HookedDescriptor extends Pollable {
   private final EpollPoller poller;
   private final int fd;
+  private final EpollPoller.Control controlOfPolling;
   private final SpinLock lock = new SpinLock();
 
   // under the lock
   private @Nullable Thread reader;
   private @Nullable Thread writer;
 
-  HookedDescriptor(EpollPoller poller, int fd) {
+  HookedDescriptor(EpollPoller poller, int fd, EpollPoller.Control controlOfPolling) {
     this.poller = poller;
     this.fd = fd;
+    this.controlOfPolling = controlOfPolling;
   }
 
-  boolean expect(int direction, Thread thread) {
+  boolean expect(int direction, Thread thread, EpollPoller.Control control) {
     lock.lock();
     try {
       set(direction, thread);
-      if (watch() == 0) {
+      if (watch(control) == 0) {
         return true;
       }
       set(direction, null);
@@ -71,7 +73,7 @@ public final class HookedDescriptor extends Pollable {
         toWrite = writer;
         writer = null;
       }
-      if ((reader != null || writer != null) && watch() != 0) {
+      if ((reader != null || writer != null) && watch(controlOfPolling) != 0) {
         toRead = reader != null ? reader : toRead; // they see for themselves what is wrong
         toWrite = writer != null ? writer : toWrite;
       }
@@ -90,9 +92,9 @@ public final class HookedDescriptor extends Pollable {
     }
   }
 
-  private int watch() {
+  private int watch(EpollPoller.Control control) {
     int interest = (reader != null ? EpollPoller.IN : 0) | (writer != null ? EpollPoller.OUT : 0);
-    return poller.watch(this, fd, interest | EpollPoller.ONE_SHOT);
+    return poller.watch(this, fd, interest | EpollPoller.ONE_SHOT, control);
   }
 
   @Override

@@ -10,10 +10,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HookedDescriptors {
   private final EpollPoller poller;
+  private final EpollPoller.Control control;
+
+  // for the thread that polls, which may be another while the worker is stuck
+  private final EpollPoller.Control controlOfPolling;
+
   private @Nullable HookedDescriptor[] byNumber = new HookedDescriptor[64];
 
   HookedDescriptors(EpollPoller poller) {
     this.poller = poller;
+    this.control = poller.new Control();
+    this.controlOfPolling = poller.new Control();
   }
 
   /**
@@ -28,9 +35,9 @@ public final class HookedDescriptors {
     }
     HookedDescriptor descriptor = byNumber[fd];
     if (descriptor == null) {
-      descriptor = new HookedDescriptor(poller, fd);
+      descriptor = new HookedDescriptor(poller, fd, controlOfPolling);
       byNumber[fd] = descriptor;
     }
-    return descriptor.expect(direction, thread) ? descriptor : null;
+    return descriptor.expect(direction, thread, control) ? descriptor : null;
   }
 }

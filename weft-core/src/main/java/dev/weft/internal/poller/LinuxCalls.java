@@ -102,8 +102,8 @@ public final class LinuxCalls {
     }
   }
 
-  public static int epollControl(int epoll, int operation, int fd, MemorySegment event) {
-    MemorySegment state = newState();
+  public static int epollControl(
+      int epoll, int operation, int fd, MemorySegment event, MemorySegment state) {
     try {
       return result((int) EPOLL_CTL.invokeExact(state, epoll, operation, fd, event), state);
     } catch (Throwable e) {
