@@ -288,22 +288,9 @@ class HookComparisonTest {
                 out.write(new byte[1_000_000]);
               }
             }),
-        same(
-            Disturbance.CLOSE,
-            "close in receive",
-            stage -> {
-              DatagramSocket socket = stage.await(stage.open(new DatagramSocket(anyPort())));
-              socket.receive(new DatagramPacket(new byte[1], 1));
-              return "received";
-            }),
-        same(
-            Disturbance.CLOSE,
-            "close in a channel's read",
-            stage -> stage.await(stage.connectedChannel()).read(ByteBuffer.allocate(1))),
-        same(
-            Disturbance.CLOSE,
-            "close in a channel's accept",
-            stage -> stage.await(stage.open(ServerSocketChannel.open().bind(anyPort()))).accept()),
+        same(Disturbance.CLOSE, "close in receive", HookComparisonTest::receive),
+        same(Disturbance.CLOSE, "close in a channel's read", HookComparisonTest::readChannel),
+        same(Disturbance.CLOSE, "close in a channel's accept", HookComparisonTest::acceptChannel),
         same(
             Disturbance.CLOSE,
             "close in a datagram channel's receive",
@@ -311,14 +298,7 @@ class HookComparisonTest {
                 stage
                     .await(stage.open(DatagramChannel.open().bind(anyPort())))
                     .receive(ByteBuffer.allocate(1))),
-        same(
-            Disturbance.CLOSE,
-            "close in a pipe's read",
-            stage -> {
-              Pipe pipe = Pipe.open();
-              stage.open(pipe.sink());
-              return stage.await(stage.open(pipe.source())).read(ByteBuffer.allocate(1));
-            }),
+        same(Disturbance.CLOSE, "close in a pipe's read", HookComparisonTest::readPipe),
         same(
             "use after close",
             stage -> {
@@ -329,29 +309,16 @@ class HookComparisonTest {
         // ---- interrupts
         virtualOnly("interrupt in read", stage -> read(stage, stage.connected())),
         virtualOnly("interrupt in accept", stage -> stage.await(stage.listener).accept()),
-        virtualOnly(
-            "interrupt in receive",
-            stage -> {
-              DatagramSocket socket = stage.await(stage.open(new DatagramSocket(anyPort())));
-              socket.receive(new DatagramPacket(new byte[1], 1));
-              return "received";
-            }),
+        virtualOnly("interrupt in receive", HookComparisonTest::receive),
         same(
             Disturbance.INTERRUPT,
             "interrupt in a channel's read",
-            stage -> stage.await(stage.connectedChannel()).read(ByteBuffer.allocate(1))),
+            HookComparisonTest::readChannel),
         same(
             Disturbance.INTERRUPT,
             "interrupt in a channel's accept",
-            stage -> stage.await(stage.open(ServerSocketChannel.open().bind(anyPort()))).accept()),
-        same(
-            Disturbance.INTERRUPT,
-            "interrupt in a pipe's read",
-            stage -> {
-              Pipe pipe = Pipe.open();
-              stage.open(pipe.sink());
-              return stage.await(stage.open(pipe.source())).read(ByteBuffer.allocate(1));
-            }),
+            HookComparisonTest::acceptChannel),
+        same(Disturbance.INTERRUPT, "interrupt in a pipe's read", HookComparisonTest::readPipe),
         same(
             Disturbance.INTERRUPT,
             "interrupt in select",
@@ -452,6 +419,26 @@ class HookComparisonTest {
 
   private static Object read(Stage stage, Socket socket) throws IOException {
     return stage.await(socket).getInputStream().read();
+  }
+
+  private static Object receive(Stage stage) throws IOException {
+    DatagramSocket socket = stage.await(stage.open(new DatagramSocket(anyPort())));
+    socket.receive(new DatagramPacket(new byte[1], 1));
+    return "received";
+  }
+
+  private static Object readChannel(Stage stage) throws IOException {
+    return stage.await(stage.connectedChannel()).read(ByteBuffer.allocate(1));
+  }
+
+  private static Object acceptChannel(Stage stage) throws IOException {
+    return stage.await(stage.open(ServerSocketChannel.open().bind(anyPort()))).accept();
+  }
+
+  private static Object readPipe(Stage stage) throws IOException {
+    Pipe pipe = Pipe.open();
+    stage.open(pipe.sink());
+    return stage.await(stage.open(pipe.source())).read(ByteBuffer.allocate(1));
   }
 
   private static Object timedRead(Stage stage, int millis) throws IOException {
