@@ -10,6 +10,7 @@ import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.CarrierThread;
 import dev.weft.internal.jdk.HeldMonitors;
 import dev.weft.internal.jdk.JdkPollers;
+import dev.weft.internal.jdk.ProcessEnd;
 import dev.weft.internal.jdk.RequiredFlags;
 import dev.weft.internal.jdk.VirtualThreads;
 import dev.weft.internal.poller.Poller;
@@ -80,6 +81,7 @@ public final class Scheduler implements Executor, AutoCloseable {
       throw new ExceptionInInitializerError(e);
     }
     JdkPollers.begin(Hook::install);
+    ProcessEnd.prepare(Watchdog::wakeAllForTheEnd);
     IoWaits.set(new IoOfWorkers.Waits());
   }
 
@@ -618,7 +620,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
   }
 
-  private void wakeAll() {
+  void wakeAll() {
     for (Worker worker : workers) {
       worker.wakeUp();
     }

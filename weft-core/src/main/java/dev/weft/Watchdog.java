@@ -1,5 +1,6 @@
 package dev.weft;
 
+import dev.weft.internal.poller.Poller;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
@@ -36,6 +37,12 @@ final class Watchdog {
 
   static void forget(Scheduler scheduler) {
     WATCHES.remove(scheduler);
+  }
+
+  /** Called when the process ends: idle workers leave the system's pollers, and stay out. */
+  static void wakeAllForTheEnd() {
+    Poller.processEnds();
+    WATCHES.keySet().forEach(Scheduler::wakeAll);
   }
 
   private static void run() {

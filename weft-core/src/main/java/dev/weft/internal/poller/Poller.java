@@ -48,6 +48,11 @@ public abstract class Poller {
     }
   }
 
+  /** How long a worker naps instead of waiting in select when the process ends. */
+  private static final long LAST_NAP_NANOS = 1_000_000;
+
+  private static volatile boolean processEnds;
+
   private volatile @Nullable Thread parked;
   private volatile boolean woken;
 
@@ -106,10 +111,13 @@ public abstract class Poller {
   /** Waits until woken or something is ready, or for so many nanoseconds; may return early. */
   public final void await(long nanos) {
     if (made) {
+      if (processEnds) {
+        LockSupport.parkNanos(this, Math.min(nanos, LAST_NAP_NANOS));
+      }
       if (lock()) {
         try {
           if (!closed) {
-            select(woken ? 0 : nanos);
+            select(woken || processEnds ? 0 : nanos);
           }
         } finally {
           woken = false;
@@ -124,6 +132,11 @@ public abstract class Poller {
       woken = false;
       parked = null;
     }
+  }
+
+  /** Has workers that are woken from now on nap, not wait in native code: see ProcessEnd. */
+  public static void processEnds() {
+    processEnds = true;
   }
 
   /** Makes the current or the next {@link #await} return at once. */

@@ -1,0 +1,81 @@
+package dev.weft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.net.TcpListener;
+import dev.weft.testkit.Command;
+import dev.weft.testkit.Feature;
+import java.io.BufferedReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A process ends when its program does, not a third of a second later: see ProcessEnd. */
+class ProcessEndTest {
+  /** What the JVM gives threads in native code; without Weft's help it always waits that long. */
+  private static final Duration JVMS_PATIENCE = Duration.ofMillis(300);
+
+  private static final int TRIES = 30; // a busy machine may take as long for other reasons
+
+  /** Uses a scheduler that ends before main does. */
+  static final class Own {
+    public static void main(String[] args) {
+      Weft.run(() -> {});
+      System.out.println("end");
+    }
+  }
+
+  /** Leaves idle workers behind that have had sockets. */
+  static final class Shared {
+    public static void main(String[] args) throws Exception {
+      Weft.go(
+              () -> {
+                InetAddress loopback = InetAddress.getLoopbackAddress();
+                try (TcpListener listener = TcpListener.bind(new InetSocketAddress(loopback, 0))) {
+                  listener.acceptTimeout(Duration.ofMillis(1));
+                  listener.accept();
+                } catch (SocketTimeoutException e) {
+                  // as it should be
+                }
+              })
+          .join();
+      System.out.println("end");
+    }
+  }
+
+  /** Ends by the other way. */
+  static final class Exits {
+    public static void main(String[] args) {
+      Weft.run(() -> {});
+      System.out.println("end");
+      System.exit(0);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(classes = {Own.class, Shared.class, Exits.class})
+  @Feature("S10")
+  void endsAtOnce(Class<?> program) throws Exception {
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < TRIES && least >= JVMS_PATIENCE.toNanos(); i++) {
+      least = Math.min(least, nanosFromEndToEnd(program));
+    }
+    assertThat(Duration.ofNanos(least)).isLessThan(JVMS_PATIENCE);
+  }
+
+  private static long nanosFromEndToEnd(Class<?> program) throws Exception {
+    Process process = Command.java(ForkedJvm.weftArgs(), program.getName()).start();
+    try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(output.readLine()).isEqualTo("end");
+      long end = System.nanoTime();
+      assertThat(process.waitFor()).isZero();
+      return System.nanoTime() - end;
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}
