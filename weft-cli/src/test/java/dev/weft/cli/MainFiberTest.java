@@ -6,6 +6,7 @@ import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
@@ -172,6 +173,19 @@ class MainFiberTest {
     assertThat(run("--no-hook")).isEqualTo(printed("off\n"));
     assertThat(run("--no-hook", "--main-thread")).isEqualTo(printed("off\n"));
     assertThat(run()).isEqualTo(printed("null\n"));
+  }
+
+  /** To link them takes longer than all the rest of the start. */
+  @Test
+  void aProgramWithoutSocketsLinksNoSystemCalls() throws Exception {
+    write("void main() { IO.println(\"hello\"); }");
+    programs
+        .run("Program.java")
+        .with("JDK_JAVA_OPTIONS", "-Xlog:class+load:file=classes.log")
+        .run();
+    assertThat(Files.readString(folder.resolve("classes.log")))
+        .contains("dev.weft.Scheduler ")
+        .doesNotContain("DowncallStub");
   }
 
   private void write(String program) throws Exception {

@@ -70,7 +70,8 @@ public final class EpollPoller extends Poller {
   private int usedSlots = 1; // slot 0 belongs to the eventfd
   private int lastNumber;
 
-  private final HookedDescriptors hooked = new HookedDescriptors(this);
+  // made when first needed: it links the system's calls, which takes long. The worker's thread only
+  private @Nullable HookedDescriptors hooked;
 
   // ---- registering ----
 
@@ -120,7 +121,12 @@ public final class EpollPoller extends Poller {
 
   /** Returns those that the JDK's own sockets have; only to be used on the worker's thread. */
   public HookedDescriptors hooked() {
-    return hooked;
+    HookedDescriptors made = hooked;
+    if (made == null) {
+      made = new HookedDescriptors(this);
+      hooked = made;
+    }
+    return made;
   }
 
   /** Ends a registration; the descriptor must still be open. */
