@@ -9,7 +9,6 @@ import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.internal.jdk.VirtualThreads;
-import dev.weft.internal.poller.HookedDescriptor;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -192,9 +191,6 @@ public final class Fiber<T> {
 
   // how often it has disabled the hook and not enabled it again; this fiber only
   int hookDisabled;
-
-  // while it waits in a socket or channel of the JDK's by its worker's poller; this fiber only
-  @Nullable HookedDescriptor hookedWait;
 
   // its way to a helper thread and back, if it is on one; set by this fiber
   volatile @Nullable BlockingCall away;

@@ -28,20 +28,16 @@ final class HookedSockets {
     if (descriptor == null) {
       return false;
     }
-    self.hookedWait = descriptor;
-    LockSupport.setCurrentBlocker(descriptor);
+    LockSupport.setCurrentBlocker(descriptor); // for dumps, and for end
     return true;
   }
 
   private static boolean end(int direction) {
-    Fiber<?> self = Fiber.currentOrNull();
-    if (self == null || self.hookedWait == null) {
-      return false;
+    if (LockSupport.getBlocker(Thread.currentThread()) instanceof HookedDescriptor descriptor) {
+      LockSupport.setCurrentBlocker(null);
+      descriptor.giveUp(direction);
+      return true;
     }
-    HookedDescriptor descriptor = self.hookedWait;
-    self.hookedWait = null;
-    LockSupport.setCurrentBlocker(null);
-    descriptor.giveUp(direction);
-    return true;
+    return false;
   }
 }

@@ -202,19 +202,11 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   private void startThread(int i) {
-    Thread thread = newThread(config.name + "-" + i, workers[i]::run);
+    Thread thread =
+        CarrierThread.create(
+            config.name + "-" + i, config.daemon, config.stackSize, workers[i]::run);
     thread.start();
     threads.add(thread);
-  }
-
-  private Thread newThread(String name, Runnable loop) {
-    return HookFamilies.WANTED
-        ? CarrierThread.create(name, config.daemon, config.stackSize, loop)
-        : Thread.ofPlatform()
-            .name(name)
-            .daemon(config.daemon)
-            .stackSize(config.stackSize)
-            .unstarted(loop);
   }
 
   /**

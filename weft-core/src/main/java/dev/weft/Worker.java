@@ -204,20 +204,25 @@ final class Worker implements TimerPlace {
     if (worker.poller.isMade() && worker.pollIsDue(this)) {
       worker.poller.poll();
     }
-    long time = scheduler.clock.nanoTime();
-    now = time;
-    worker.lock();
+    now = scheduler.clock.nanoTime();
+    worker.takeInboxAndTimers(now, due, takeDue);
+  }
+
+  /** Moves the inbox to the ready queue and fires what is due, by way of a list that is empty. */
+  private void takeInboxAndTimers(
+      long time, List<TimerNode> expired, Consumer<TimerNode> takeExpired) {
+    lock();
     try {
-      worker.takeInbox(time);
-      worker.timers.expire(time, takeDue);
+      takeInbox(time);
+      timers.expire(time, takeExpired);
     } finally {
-      worker.unlock();
+      unlock();
     }
-    if (!due.isEmpty()) {
-      for (TimerNode timer : due) {
+    if (!expired.isEmpty()) {
+      for (TimerNode timer : expired) {
         fire(timer);
       }
-      due.clear();
+      expired.clear();
     }
   }
 
@@ -228,13 +233,7 @@ final class Worker implements TimerPlace {
   void doDutiesFromOutside() {
     poller.poll();
     List<TimerNode> expired = new ArrayList<>();
-    lock();
-    try {
-      timers.expire(scheduler.clock.nanoTime(), expired::add);
-    } finally {
-      unlock();
-    }
-    expired.forEach(this::fire);
+    takeInboxAndTimers(scheduler.clock.nanoTime(), expired, expired::add);
   }
 
   /** With few slices behind it a worker is about to sleep, and polls there. */

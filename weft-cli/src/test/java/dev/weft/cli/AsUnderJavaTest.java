@@ -4,34 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
-import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Programs that know nothing of Weft: under {@code ./weft run}, with main as a fiber or not, they
  * print, fail and end as they do under {@code java}.
  */
 @Feature("H1")
-class AsUnderJavaTest {
-  @TempDir private Path folder;
-  private Programs programs;
-
-  @BeforeAll
-  @Timeout(value = 5, unit = TimeUnit.MINUTES)
-  static void build() throws Exception {
-    Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
-  }
-
-  @BeforeEach
-  void programs() {
-    programs = new Programs(folder);
-  }
-
+class AsUnderJavaTest extends ProgramsTest {
   @Test
   void threadsThatMainStartsKeepTheProcessAlive() throws Exception {
     assertThat(

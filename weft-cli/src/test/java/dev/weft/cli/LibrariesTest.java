@@ -5,23 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.weft.testkit.Command;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Programs that ask for libraries. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES) // Maven may have to download
-class LibrariesTest {
-  @TempDir private Path folder;
-
-  @BeforeAll
-  static void build() throws Exception {
-    Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
-  }
-
+class LibrariesTest extends ProgramsTest {
   private Command run(String name, String text) throws IOException {
     Files.writeString(folder.resolve(name), text);
     return Script.weft("run", name).in(folder);

@@ -7,31 +7,11 @@ import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Programs that do know of Weft, and find their main to be a fiber. */
 @Feature("H1")
-class MainFiberTest {
-  @TempDir private Path folder;
-  private Programs programs;
-
-  @BeforeAll
-  @Timeout(value = 5, unit = TimeUnit.MINUTES)
-  static void build() throws Exception {
-    Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
-  }
-
-  @BeforeEach
-  void programs() {
-    programs = new Programs(folder);
-  }
-
+class MainFiberTest extends ProgramsTest {
   @Test
   void mainIsAFiberOnSoManyThreads() throws Exception {
     write(

@@ -8,30 +8,11 @@ import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What {@code ./weft run} does with programs, good and bad. */
-class RunTest {
-  @TempDir private Path folder;
-  private Programs programs;
-
-  @BeforeAll
-  @Timeout(value = 5, unit = TimeUnit.MINUTES)
-  static void build() throws Exception {
-    Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
-  }
-
-  @BeforeEach
-  void programs() {
-    programs = new Programs(folder);
-  }
-
+class RunTest extends ProgramsTest {
   @Test
   void argumentsStandardInputAndExitStatusAreTheProgramsOwn() throws Exception {
     programs.write(

@@ -8,21 +8,17 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What {@code docs/running.md} says about {@code java} without {@code ./weft}, tried. */
 @Feature("H1")
-class RunningDocsTest {
+class RunningDocsTest extends ProgramsTest {
   private static final String PROGRAM =
       """
       package app;
@@ -34,21 +30,11 @@ class RunningDocsTest {
       }
       """;
 
-  @TempDir private Path folder;
-  private Programs programs;
-
   /** The jars of Weft, relative to the folder. */
   private List<String> jars;
 
-  @BeforeAll
-  @Timeout(value = 5, unit = TimeUnit.MINUTES)
-  static void build() throws Exception {
-    Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
-  }
-
   @BeforeEach
   void layOut() throws Exception {
-    programs = new Programs(folder);
     programs.write("app/Main.java", PROGRAM);
     programs.javac(
         "-d",

@@ -165,7 +165,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
 
   /** Sends and waits if need be; returns CLOSED if it was not sent. */
   Object sendAny(Object value, @Nullable Fiber<?> self) throws InterruptedException {
-    Object sent = sendOrQueue(value, self);
+    Object sent = send(value, true, self);
     if (sent instanceof Waiter waiter) {
       waiter.await(senders);
       sent = Objects.requireNonNull(waiter.item);
@@ -181,7 +181,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
   public boolean send(T value, Duration limit) throws InterruptedException {
     Objects.requireNonNull(value, "value");
     Objects.requireNonNull(limit, "limit");
-    Object sent = sendOrQueue(value, FiberAccess.enter());
+    Object sent = send(value, true, FiberAccess.enter());
     if (sent instanceof Waiter waiter) {
       if (!waiter.await(senders, limit)) {
         return false;
@@ -214,8 +214,11 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     return sent != CLOSED && sent != NOTHING;
   }
 
-  /** Returns the value if it was sent, CLOSED, or the place where its sender now waits. */
-  private Object sendOrQueue(Object value, @Nullable Fiber<?> self) {
+  /**
+   * Returns the value if it was sent, CLOSED, or, if it cannot be at once, the place where its
+   * sender now waits; NOTHING if that is not to wait.
+   */
+  private Object send(Object value, boolean waits, @Nullable Fiber<?> self) {
     WaitNode receiver;
     lock.lock();
     try {
@@ -224,6 +227,9 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
       }
       receiver = receivers.poll(value);
       if (receiver == null && !store(value)) {
+        if (!waits) {
+          return NOTHING;
+        }
         Waiter waiter = new Waiter(self);
         waiter.item = value;
         senders.add(waiter);
@@ -240,23 +246,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
 
   /** Returns the value if it was sent, else NOTHING or CLOSED. */
   Object sendNow(Object value) {
-    WaitNode receiver;
-    lock.lock();
-    try {
-      if (closed) {
-        return CLOSED;
-      }
-      receiver = receivers.poll(value);
-      if (receiver == null && !store(value)) {
-        return NOTHING;
-      }
-    } finally {
-      lock.unlock();
-    }
-    if (receiver != null) {
-      receiver.wake();
-    }
-    return value;
+    return send(value, false, null);
   }
 
   /** Like {@link #sendNow}, for one who holds the lock and will wake the receiver. */
@@ -284,9 +274,9 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     return valueOf(receiveAny(FiberAccess.enter()));
   }
 
-  /** Receives and waits if need be; returns the value, CLOSED, or NOTHING if closed and empty. */
+  /** Receives and waits if need be; returns the value, or CLOSED. */
   Object receiveAny(@Nullable Fiber<?> self) throws InterruptedException {
-    Object value = receiveOrQueue(self);
+    Object value = receive(true, self);
     if (value instanceof Waiter waiter) {
       waiter.await(receivers);
       value = Objects.requireNonNull(waiter.item);
@@ -301,7 +291,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    */
   public Optional<T> receive(Duration limit) throws InterruptedException {
     Objects.requireNonNull(limit, "limit");
-    Object value = receiveOrQueue(FiberAccess.enter());
+    Object value = receive(true, FiberAccess.enter());
     if (value instanceof Waiter waiter) {
       if (!waiter.await(receivers, limit)) {
         return Optional.empty();
@@ -324,22 +314,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
 
   /** Returns the value, NOTHING or CLOSED. */
   Object receiveNow() {
-    WaitNode sender;
-    Object value;
-    lock.lock();
-    try {
-      sender = senders.poll();
-      value = take(sender);
-      if (value == NOTHING && closed) {
-        return CLOSED;
-      }
-    } finally {
-      lock.unlock();
-    }
-    if (sender != null) {
-      sender.wake();
-    }
-    return value;
+    return receive(false, null);
   }
 
   /** Like {@link #receiveNow}, for one who holds the lock and will wake the sender. */
@@ -352,15 +327,24 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     return value == NOTHING && closed ? CLOSED : value;
   }
 
-  /** Returns the value, NOTHING if closed and empty, or the place where its receiver now waits. */
-  private Object receiveOrQueue(@Nullable Fiber<?> self) {
+  /**
+   * Returns the value, CLOSED, or, if there is none yet, the place where its receiver now waits;
+   * NOTHING if that is not to wait.
+   */
+  private Object receive(boolean waits, @Nullable Fiber<?> self) {
     WaitNode sender;
     Object value;
     lock.lock();
     try {
       sender = senders.poll();
       value = take(sender);
-      if (value == NOTHING && !closed) {
+      if (value == NOTHING) {
+        if (closed) {
+          return CLOSED;
+        }
+        if (!waits) {
+          return NOTHING;
+        }
         Waiter waiter = new Waiter(self);
         receivers.add(waiter);
         return waiter;

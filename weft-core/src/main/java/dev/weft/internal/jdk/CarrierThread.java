@@ -1,5 +1,6 @@
 package dev.weft.internal.jdk;
 
+import dev.weft.internal.HookFamilies;
 import java.lang.reflect.Field;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
@@ -38,12 +39,13 @@ public final class CarrierThread extends ForkJoinWorkerThread {
   }
 
   /**
-   * Creates a thread, still to be started; a plain one if the JDK does not fit.
+   * Creates a thread, still to be started; a plain one if the JDK does not fit, or if there is to
+   * be no hook.
    *
    * @param stackSize in bytes; 0: the JVM's
    */
   public static Thread create(String name, boolean daemon, long stackSize, Runnable loop) {
-    if (INTERNALS != null) {
+    if (HookFamilies.WANTED && INTERNALS != null) {
       try {
         CarrierThread thread = new CarrierThread(loop);
         INTERNALS.prepare(thread, stackSize);
@@ -77,16 +79,10 @@ public final class CarrierThread extends ForkJoinWorkerThread {
   private record Internals(Field queue, Field top, Field holder, Field stackSize) {
     static Internals find() throws ReflectiveOperationException {
       return new Internals(
-          field(ForkJoinWorkerThread.class, "workQueue"),
-          field(Class.forName("java.util.concurrent.ForkJoinPool$WorkQueue"), "top"),
-          field(Thread.class, "holder"),
-          field(Class.forName("java.lang.Thread$FieldHolder"), "stackSize"));
-    }
-
-    private static Field field(Class<?> owner, String name) throws NoSuchFieldException {
-      Field field = owner.getDeclaredField(name);
-      field.setAccessible(true);
-      return field;
+          PrivateField.of(ForkJoinWorkerThread.class, "workQueue"),
+          PrivateField.of(Class.forName("java.util.concurrent.ForkJoinPool$WorkQueue"), "top"),
+          PrivateField.of(Thread.class, "holder"),
+          PrivateField.of(Class.forName("java.lang.Thread$FieldHolder"), "stackSize"));
     }
 
     void prepare(CarrierThread thread, long bytes) throws ReflectiveOperationException {

@@ -79,10 +79,10 @@ public final class PollerHook {
     try {
       Class<?> poller = Class.forName(POLLER);
       MethodHandles.Lookup inside = MethodHandles.privateLookupIn(poller, MethodHandles.lookup());
-      Object pollers = field(poller, "POLLERS").get(null);
-      Object readers = field(pollers.getClass(), "readPollers").get(pollers);
-      Object writers = field(pollers.getClass(), "writePollers").get(pollers);
-      Field map = field(poller, "map");
+      Object pollers = PrivateField.of(poller, "POLLERS").get(null);
+      Object readers = PrivateField.of(pollers.getClass(), "readPollers").get(pollers);
+      Object writers = PrivateField.of(pollers.getClass(), "writePollers").get(pollers);
+      Field map = PrivateField.of(poller, "map");
       inside.findVirtual(poller, "implRegister", MethodType.methodType(void.class, int.class));
       inside.findVirtual(
           poller, "implDeregister", MethodType.methodType(void.class, int.class, boolean.class));
@@ -98,12 +98,6 @@ public final class PollerHook {
     } catch (Throwable e) {
       throw new Misfit(e);
     }
-  }
-
-  private static Field field(Class<?> owner, String name) throws NoSuchFieldException {
-    Field field = owner.getDeclaredField(name);
-    field.setAccessible(true);
-    return field;
   }
 
   private static Object[] fronts(Object originals, MethodHandle create, Field map, Front front)

@@ -1,6 +1,5 @@
 package dev.weft.internal.jdk;
 
-import java.lang.reflect.Field;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -33,11 +32,9 @@ public final class TimerHook {
    */
   public static void install(Front front) throws Misfit {
     try {
-      Field instance =
-          Class.forName("java.lang.VirtualThread$DelayedTaskSchedulers")
-              .getDeclaredField("INSTANCE");
-      instance.setAccessible(true);
-      ScheduledExecutorService[] schedulers = (ScheduledExecutorService[]) instance.get(null);
+      Class<?> holder = Class.forName("java.lang.VirtualThread$DelayedTaskSchedulers");
+      ScheduledExecutorService[] schedulers =
+          (ScheduledExecutorService[]) PrivateField.of(holder, "INSTANCE").get(null);
       for (int i = 0; i < schedulers.length; i++) {
         schedulers[i] = new InFront(front, schedulers[i]);
       }
