@@ -528,16 +528,11 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   /** The worker of this scheduler whose thread this is, in a fiber or between two, if any. */
   @Nullable Worker servingWorker() {
-    Thread me = Thread.currentThread();
-    if (me.isVirtual()) {
+    if (Thread.currentThread().isVirtual()) {
       return currentWorker();
     }
-    for (Worker worker : workers) {
-      if (worker.isServedBy(me)) {
-        return worker;
-      }
-    }
-    return null;
+    Worker worker = Worker.ofThisThread();
+    return worker != null && worker.scheduler == this ? worker : null;
   }
 
   /** Counts a fiber that comes from a worker of this scheduler, or from elsewhere (null). */

@@ -11,9 +11,12 @@ public final class Nanos {
 
   /** Returns the nanoseconds: 0 for negative durations, {@link #FOREVER} for those beyond it. */
   public static long of(Duration duration) {
-    if (duration.isNegative()) {
+    long seconds = duration.toSeconds();
+    if (seconds < 0) {
       return 0;
     }
-    return duration.toSeconds() < FOREVER / 1_000_000_000L ? duration.toNanos() : FOREVER;
+    return seconds < FOREVER / 1_000_000_000L
+        ? seconds * 1_000_000_000L + duration.toNanosPart()
+        : FOREVER;
   }
 }

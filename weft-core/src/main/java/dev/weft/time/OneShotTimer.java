@@ -33,8 +33,11 @@ final class OneShotTimer extends TimerNode implements Timer {
   }
 
   static OneShotTimer start(TimerHost host, Body callback, Duration delay) {
-    OneShotTimer timer = new OneShotTimer(host.place(), callback, host.now(), Nanos.of(delay));
-    timer.place.beginOneShot(timer, timer.start + timer.period);
+    long now = host.now();
+    long period = Nanos.of(delay);
+    TimerPlace place = host.place();
+    OneShotTimer timer = new OneShotTimer(place, callback, now, period);
+    place.beginOneShot(timer, now + period);
     try {
       host.checkOpen();
     } catch (RejectedExecutionException e) {

@@ -23,6 +23,7 @@ public final class WakeUpBenchmark {
         .metrics(MEDIAN, P99)
         .contestant("Weft", ForkedProbe.of(OfWeft.class))
         .contestant("platform thread", ForkedProbe.of(OfThread.class))
+        .contestant("virtual thread", ForkedProbe.of(OfVirtualThread.class))
         .bar(Bar.atMost(MEDIAN, 1.2, "platform thread"))
         .build();
   }
@@ -43,9 +44,27 @@ public final class WakeUpBenchmark {
     }
   }
 
+  /** Wakes a parked platform thread. */
+  public static final class OfThread extends OfParked {
+    public OfThread() {
+      super(Thread.ofPlatform().daemon());
+    }
+  }
+
+  /** Wakes a parked virtual thread. */
+  public static final class OfVirtualThread extends OfParked {
+    public OfVirtualThread() {
+      super(Thread.ofVirtual());
+    }
+  }
+
   /** Wakes a parked thread. */
-  public static final class OfThread extends Sleeper {
-    private final Thread thread = Thread.ofPlatform().daemon().start(this::wakeAndSleep);
+  abstract static class OfParked extends Sleeper {
+    private final Thread thread;
+
+    OfParked(Thread.Builder builder) {
+      thread = builder.start(this::wakeAndSleep);
+    }
 
     @Override
     void sleep() {
@@ -76,25 +95,23 @@ public final class WakeUpBenchmark {
       Samples micros = new Samples(runs);
       for (int i = 0; i < WARM_UPS; i++) {
         wakeOnce();
-        while (latency < 0) {
-          Thread.onSpinWait();
-        }
       }
       for (int i = 0; i < runs; i++) {
         LockSupport.parkNanos(PAUSE_NANOS);
         wakeOnce();
-        while (latency < 0) {
-          LockSupport.parkNanos(PAUSE_NANOS);
-        }
         micros.add(latency / 1e3);
       }
       return Map.of(MEDIAN.name(), micros.median(), P99.name(), micros.percentile(99));
     }
 
+    /** The waker stays awake, so that the pause before the next time is the same for all. */
     private void wakeOnce() {
       latency = -1;
       wokenAt = System.nanoTime();
       wake();
+      while (latency < 0) {
+        Thread.onSpinWait();
+      }
     }
 
     final void wakeAndSleep() {

@@ -32,16 +32,28 @@ public final class TimerQueue {
   private static final int DIGIT_BITS = 6;
   private static final int SLOTS = 1 << DIGIT_BITS;
   private static final int LEVELS = 8;
+
+  /** Most slots hold few nodes. */
+  private static final int FIRST_CHUNK = 4;
+
+  /** One node that stays keeps so many places from being used again. */
+  private static final int CHUNK = 32;
+
   private static final long MAX_TICK = 1L << (62 - TICK_SHIFT);
 
   private final long origin;
-  private final @Nullable TimerNode[] heads = new TimerNode[LEVELS * SLOTS];
-  private final @Nullable TimerNode[] tails = new TimerNode[LEVELS * SLOTS];
+
+  // the chunks of each slot, none of them empty
+  private final @Nullable TimerChunk[] heads = new TimerChunk[LEVELS * SLOTS];
+  private final @Nullable TimerChunk[] tails = new TimerChunk[LEVELS * SLOTS];
   private final long[] occupied = new long[LEVELS];
 
   // all that was due before this tick has been handed out
   private long elapsed;
   private int size;
+
+  // an empty chunk, so that one timer set and cancelled again and again leaves no garbage
+  private @Nullable TimerChunk spare;
 
   /** Creates an empty queue whose clock, in nanoseconds, shows {@code now}. */
   public TimerQueue(long now) {
@@ -54,30 +66,20 @@ public final class TimerQueue {
     long tick =
         nanos <= 0 ? 0 : Math.min((nanos + (1L << TICK_SHIFT) - 1) >>> TICK_SHIFT, MAX_TICK);
     node.dueTick = Math.max(tick, elapsed);
-    link(node);
+    put(node);
     size++;
   }
 
   /** Removes a node; returns false if it was in no queue, as one is that has expired. */
   public boolean remove(TimerNode node) {
-    int slot = node.slot;
-    if (slot < 0) {
+    TimerChunk chunk = node.chunk;
+    if (chunk == null) {
       return false;
     }
-    if (node.prev != null) {
-      node.prev.next = node.next;
-    } else {
-      heads[slot] = node.next;
+    chunk.remove(node);
+    if (chunk.isEmpty()) {
+      unlink(chunk);
     }
-    if (node.next != null) {
-      node.next.prev = node.prev;
-    } else {
-      tails[slot] = node.prev;
-    }
-    if (heads[slot] == null) {
-      occupied[slot >>> DIGIT_BITS] &= ~(1L << slot);
-    }
-    unlinked(node);
     size--;
     return true;
   }
@@ -98,28 +100,46 @@ public final class TimerQueue {
       elapsed = tick;
       int level = firstLevel();
       int slot = level * SLOTS + digit(tick, level);
-      TimerNode node = heads[slot];
-      heads[slot] = null;
-      tails[slot] = null;
-      occupied[level] &= ~(1L << slot);
-      while (node != null) {
-        TimerNode next = node.next;
-        unlinked(node);
-        if (node.dueTick <= tick) {
-          size--;
-          due.accept(node);
-        } else {
-          link(node);
-        }
-        node = next;
+      for (TimerChunk chunk = heads[slot]; chunk != null; chunk = heads[slot]) {
+        empty(chunk, due);
       }
     }
     elapsed = Math.max(elapsed, nowTick);
   }
 
+  /** Hands out what is due, spreads the rest over lower levels; if memory ends, nothing is lost. */
+  private void empty(TimerChunk chunk, Consumer<TimerNode> due) {
+    for (int i = 0; i < chunk.end(); i++) {
+      TimerNode node = chunk.at(i);
+      if (node == null) {
+        continue;
+      }
+      if (node.dueTick <= elapsed) {
+        due.accept(node);
+        node.chunk = null;
+        size--;
+      } else {
+        put(node);
+      }
+      chunk.forget(i);
+    }
+    unlink(chunk);
+  }
+
   /** Returns how many nodes are queued. */
   public int size() {
     return size;
+  }
+
+  /** Returns how much room its nodes take, in nodes, those that were removed included. */
+  int places() {
+    int sum = 0;
+    for (TimerChunk head : heads) {
+      for (TimerChunk chunk = head; chunk != null; chunk = chunk.next) {
+        sum += chunk.size();
+      }
+    }
+    return sum;
   }
 
   /**
@@ -144,29 +164,62 @@ public final class TimerQueue {
     return level;
   }
 
-  private void link(TimerNode node) {
+  private void put(TimerNode node) {
     long differing = (node.dueTick ^ elapsed) | 1;
     int level = (63 - Long.numberOfLeadingZeros(differing)) / DIGIT_BITS;
     int slot = level * SLOTS + digit(node.dueTick, level);
-    TimerNode tail = tails[slot];
-    node.slot = slot;
-    node.prev = tail;
-    if (tail != null) {
-      tail.next = node;
-    } else {
-      heads[slot] = node;
-      occupied[level] |= 1L << slot;
+    TimerChunk tail = tails[slot];
+    if (tail == null || tail.isFull()) {
+      tail = append(slot);
     }
-    tails[slot] = node;
+    tail.add(node);
+  }
+
+  private TimerChunk append(int slot) {
+    TimerChunk tail = tails[slot];
+    TimerChunk chunk;
+    if (tail != null) {
+      chunk = new TimerChunk(CHUNK);
+    } else {
+      chunk = spare != null ? spare : new TimerChunk(FIRST_CHUNK);
+      spare = null;
+    }
+    chunk.slot = slot;
+    chunk.prev = tail;
+    if (tail != null) {
+      tail.next = chunk;
+    } else {
+      heads[slot] = chunk;
+      occupied[slot >>> DIGIT_BITS] |= 1L << slot;
+    }
+    tails[slot] = chunk;
+    return chunk;
+  }
+
+  private void unlink(TimerChunk chunk) {
+    int slot = chunk.slot;
+    if (chunk.prev != null) {
+      chunk.prev.next = chunk.next;
+    } else {
+      heads[slot] = chunk.next;
+    }
+    if (chunk.next != null) {
+      chunk.next.prev = chunk.prev;
+    } else {
+      tails[slot] = chunk.prev;
+    }
+    if (heads[slot] == null) {
+      occupied[slot >>> DIGIT_BITS] &= ~(1L << slot);
+    }
+    chunk.prev = null;
+    chunk.next = null;
+    if (chunk.size() == FIRST_CHUNK) {
+      chunk.reset();
+      spare = chunk;
+    }
   }
 
   private static int digit(long tick, int level) {
     return (int) (tick >>> (level * DIGIT_BITS)) & (SLOTS - 1);
-  }
-
-  private static void unlinked(TimerNode node) {
-    node.slot = -1;
-    node.prev = null;
-    node.next = null;
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
@@ -217,5 +218,45 @@ class TimerQueueTest {
     assertThat(both.queue.nextWake()).isLessThanOrEqualTo(1_000_000_000);
     both.advanceTo(1_000_000_000 + TICK);
     assertThat(both.gone).hasSize(3);
+  }
+
+  /** So many in so few slots that most leave holes, which are closed, and some are the last. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 9, 100, 5_000})
+  void thoseThatStayKeepTheirOrderWhenOthersAreTakenFromAmongThem(int nodes) {
+    for (int seed = 0; seed < 20; seed++) {
+      Random random = new Random(seed);
+      Both both = new Both(seed);
+      List<Node> queued = new ArrayList<>();
+      for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < nodes; i++) {
+          both.add(both.now + random.nextLong(200 * TICK));
+        }
+        queued.clear();
+        queued.addAll(both.model.values());
+        Collections.shuffle(queued, random);
+        int leaving = random.nextInt(queued.size() + 1);
+        queued.subList(0, leaving).forEach(both::remove);
+        both.check();
+        both.advanceTo(both.now + random.nextLong(100 * TICK));
+      }
+      both.advanceTo(both.now + 300 * TICK);
+      assertThat(both.queue.size()).isZero();
+    }
+  }
+
+  @Test
+  void whatComesAndGoesWhileOthersStayNeedsNoMoreRoom() {
+    TimerQueue queue = new TimerQueue(0);
+    queue.add(new Node(1), TICK << 20);
+    for (int i = 0; i < 10_000_000; i++) {
+      Node first = new Node(i);
+      Node second = new Node(i);
+      queue.add(first, TICK << 20);
+      queue.add(second, TICK << 20);
+      queue.remove(first);
+      queue.remove(second);
+    }
+    assertThat(queue.places()).isLessThan(64);
   }
 }
