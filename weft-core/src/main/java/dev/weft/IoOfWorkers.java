@@ -2,7 +2,9 @@ package dev.weft;
 
 import dev.weft.internal.IoHost;
 import dev.weft.internal.IoWaits;
+import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.poller.Poller;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -72,6 +74,17 @@ final class IoOfWorkers implements IoHost {
 
   /** How fibers and other threads wait; one for all schedulers. */
   static final class Waits extends IoWaits {
+    /** For threads that are no worker's. */
+    private static final ThreadLocal<MemorySegment> STATE =
+        ThreadLocal.withInitial(LinuxCalls::newState);
+
+    @Override
+    public MemorySegment callState() {
+      Fiber<?> self = Fiber.currentOrNull();
+      Worker worker = self == null ? null : self.workerHere();
+      return worker == null ? STATE.get() : worker.callState();
+    }
+
     @Override
     public Poller poller() {
       Fiber<?> self = Fiber.currentOrNull();

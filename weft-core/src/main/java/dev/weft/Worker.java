@@ -4,9 +4,11 @@ import dev.weft.internal.TimerHost;
 import dev.weft.internal.TimerPlace;
 import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.Pinning;
+import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.timer.TimerNode;
 import dev.weft.internal.timer.TimerQueue;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -144,6 +146,10 @@ final class Worker implements TimerPlace {
 
   // set by the watchdog while fibers wait here and other workers sleep: those may steal
   volatile boolean crowded;
+
+  // where the error numbers of its fibers' calls go; made when first needed, this worker's thread
+  // only
+  private @Nullable MemorySegment callState;
 
   // timers taken from a queue and not called yet; this worker's thread only
   private final ArrayList<TimerNode> due = new ArrayList<>();
@@ -452,6 +458,16 @@ final class Worker implements TimerPlace {
   }
 
   // ---- called by others, and by this worker's own fibers ----
+
+  /** Returns memory for an error number, for the fiber that runs here until it waits or yields. */
+  MemorySegment callState() {
+    MemorySegment state = callState;
+    if (state == null) {
+      state = LinuxCalls.newState();
+      callState = state;
+    }
+    return state;
+  }
 
   /** Puts a fiber into the ready queue; called on this worker's thread, also inside a slice. */
   void addReady(Fiber<?> fiber) {

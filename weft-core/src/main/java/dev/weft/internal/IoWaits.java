@@ -2,6 +2,7 @@ package dev.weft.internal;
 
 import dev.weft.Scheduler;
 import dev.weft.internal.poller.Poller;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.util.Objects;
@@ -39,6 +40,12 @@ public abstract class IoWaits {
     }
     return Objects.requireNonNull(instance);
   }
+
+  /**
+   * Returns memory for the error number of a call of the system's: the worker's, so that no socket
+   * needs its own. It is the current thread's until that waits or yields.
+   */
+  public abstract MemorySegment callState();
 
   /** Returns the poller of the current fiber's worker; outside fibers one of the shared ones. */
   public abstract Poller poller();

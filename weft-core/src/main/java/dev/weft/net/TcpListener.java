@@ -61,7 +61,7 @@ public final class TcpListener implements AutoCloseable {
       socket.giveWay();
       return new TcpStream(accepted);
     } finally {
-      turn.exit();
+      turn.unlock();
     }
   }
 

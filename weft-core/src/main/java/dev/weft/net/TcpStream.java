@@ -81,7 +81,7 @@ public final class TcpStream implements AutoCloseable {
         socket.await(Poller.READ, readTimeout, "read from");
       }
     } finally {
-      reading.exit();
+      reading.unlock();
     }
   }
 
@@ -102,7 +102,7 @@ public final class TcpStream implements AutoCloseable {
     try {
       return readLocked(buffer);
     } finally {
-      reading.exit();
+      reading.unlock();
     }
   }
 
@@ -136,7 +136,7 @@ public final class TcpStream implements AutoCloseable {
       }
       return sum;
     } finally {
-      reading.exit();
+      reading.unlock();
     }
   }
 
@@ -149,7 +149,7 @@ public final class TcpStream implements AutoCloseable {
     try {
       writeLocked(bytes, offset, length);
     } finally {
-      writing.exit();
+      writing.unlock();
     }
   }
 
@@ -187,7 +187,7 @@ public final class TcpStream implements AutoCloseable {
         }
       }
     } finally {
-      writing.exit();
+      writing.unlock();
     }
   }
 

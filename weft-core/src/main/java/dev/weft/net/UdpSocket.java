@@ -74,7 +74,7 @@ public final class UdpSocket implements AutoCloseable {
         socket.await(Poller.READ, receiveTimeout, "receive at");
       }
     } finally {
-      receiving.exit();
+      receiving.unlock();
     }
   }
 
@@ -88,7 +88,7 @@ public final class UdpSocket implements AutoCloseable {
       }
       socket.giveWay();
     } finally {
-      sending.exit();
+      sending.unlock();
     }
   }
 

@@ -60,10 +60,6 @@ final class FdSocket extends NetSocket {
   private final int family;
   private final boolean shortMeansDrained;
 
-  // where the error numbers of reading and of writing go
-  private final MemorySegment readState = LinuxCalls.newState();
-  private final MemorySegment writeState = LinuxCalls.newState();
-
   // threads that use the descriptor, and CLOSED
   @SuppressWarnings("unused")
   private volatile int users;
@@ -146,7 +142,7 @@ final class FdSocket extends NetSocket {
     enter();
     try {
       do {
-        count = LinuxCalls.receive(fd, target, readState);
+        count = LinuxCalls.receive(fd, target, IoWaits.get().callState());
       } while (count == -LinuxCalls.EINTR);
     } finally {
       exit();
@@ -186,7 +182,7 @@ final class FdSocket extends NetSocket {
     enter();
     try {
       while (true) {
-        long count = LinuxCalls.send(fd, source, writeState);
+        long count = LinuxCalls.send(fd, source, IoWaits.get().callState());
         if (count >= 0) {
           writable.set(true);
           return (int) count;
@@ -224,7 +220,7 @@ final class FdSocket extends NetSocket {
                 MemorySegment.ofBuffer(buffer),
                 MemorySegment.ofArray(address),
                 MemorySegment.ofArray(length),
-                readState);
+                IoWaits.get().callState());
       } while (count == -LinuxCalls.EINTR);
     } finally {
       exit();
@@ -250,7 +246,9 @@ final class FdSocket extends NetSocket {
     enter();
     try {
       while (true) {
-        long count = LinuxCalls.sendTo(fd, MemorySegment.ofBuffer(buffer), address, writeState);
+        long count =
+            LinuxCalls.sendTo(
+                fd, MemorySegment.ofBuffer(buffer), address, IoWaits.get().callState());
         if (count >= 0) {
           writable.set(true);
           buffer.position(buffer.position() + (int) count);
