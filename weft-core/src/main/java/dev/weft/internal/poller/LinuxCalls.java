@@ -19,6 +19,11 @@ import org.jspecify.annotations.Nullable;
  * <p>All but the one that waits are <em>critical</em>: the thread stays in Java, which saves the
  * two transitions, and buffers may be arrays on the heap. In return the garbage collector waits for
  * them, so they must not block: every descriptor here is non-blocking.
+ *
+ * <p>Linking takes the JVM some 7 ms for each signature it has not met, and next to nothing for one
+ * that it has. So calls of a kind share one: an argument too many is in a register that nobody
+ * reads, and an int may be passed, and returned, where there is room for a long. What most programs
+ * never call is linked when it is called.
  */
 @SuppressWarnings("restricted") // native access is what it is for
 public final class LinuxCalls {
@@ -57,34 +62,70 @@ public final class LinuxCalls {
   private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
   private static final Linker.Option ON_HEAP = Linker.Option.critical(true);
 
-  private static final MethodHandle EPOLL_CREATE = call("epoll_create1", "ii");
-  private static final MethodHandle EPOLL_CTL = call("epoll_ctl", "iiiip");
-  private static final MethodHandle EPOLL_WAIT = call("epoll_wait", "iipii");
-  private static final MethodHandle EPOLL_WAIT_LONG = blocking("epoll_wait", "iipii");
-  private static final @Nullable MethodHandle EPOLL_PWAIT2 =
-      LINKER.defaultLookup().find("epoll_pwait2").isPresent()
-          ? blocking("epoll_pwait2", "iipipp")
-          : null;
-  private static final MethodHandle EVENTFD = call("eventfd", "iii");
-  private static final MethodHandle WRITE = call("write", "lipl");
-  private static final MethodHandle SOCKET = call("socket", "iiii");
-  private static final MethodHandle BIND = call("bind", "iipi");
-  private static final MethodHandle LISTEN = call("listen", "iii");
-  private static final MethodHandle CONNECT = call("connect", "iipi");
-  private static final MethodHandle ACCEPT = call("accept4", "iippi");
-  private static final MethodHandle GETSOCKNAME = call("getsockname", "iipp");
-  private static final MethodHandle GETPEERNAME = call("getpeername", "iipp");
-  private static final MethodHandle GETSOCKOPT = call("getsockopt", "iiiipp");
-  private static final MethodHandle SETSOCKOPT = call("setsockopt", "iiiipi");
-  private static final MethodHandle RECV = call("recv", "lipli");
-  private static final MethodHandle SEND = call("send", "lipli");
-  private static final MethodHandle RECVFROM = call("recvfrom", "liplipp");
-  private static final MethodHandle SENDTO = call("sendto", "liplipi");
-  private static final MethodHandle SHUTDOWN = call("shutdown", "iii");
-  private static final MethodHandle CLOSE = blocking("close", "ii");
-  private static final MethodHandle STRERROR =
-      LINKER.downcallHandle(
-          LINKER.defaultLookup().findOrThrow("strerror"), FunctionDescriptor.of(ADDRESS, JAVA_INT));
+  // the signatures: result first, i for int, l for long, p for pointer
+
+  /** Numbers only. */
+  private static final String NUMBERS = "iiii";
+
+  /** A descriptor, memory, its size, flags. */
+  private static final String BUFFER = "lipli";
+
+  /** A descriptor, room for an address, its size, flags. */
+  private static final String NAME = "iippi";
+
+  /** A descriptor, two numbers, memory, its size. */
+  private static final String SETTING = "iiiipi";
+
+  private static final MethodHandle EPOLL_CREATE = call("epoll_create1", NUMBERS);
+  private static final MethodHandle EVENTFD = call("eventfd", NUMBERS);
+  private static final MethodHandle SOCKET = call("socket", NUMBERS);
+  private static final MethodHandle LISTEN = call("listen", NUMBERS);
+  private static final MethodHandle SHUTDOWN = call("shutdown", NUMBERS);
+  private static final MethodHandle EPOLL_WAIT = call("epoll_wait", BUFFER);
+  private static final MethodHandle WRITE = call("write", BUFFER);
+  private static final MethodHandle BIND = call("bind", BUFFER);
+  private static final MethodHandle CONNECT = call("connect", BUFFER);
+  private static final MethodHandle RECV = call("recv", BUFFER);
+  private static final MethodHandle SEND = call("send", BUFFER);
+  private static final MethodHandle ACCEPT = call("accept4", NAME);
+  private static final MethodHandle GETSOCKNAME = call("getsockname", NAME);
+  private static final MethodHandle GETPEERNAME = call("getpeername", NAME);
+  private static final MethodHandle EPOLL_CTL = call("epoll_ctl", SETTING);
+  private static final MethodHandle SETSOCKOPT = call("setsockopt", SETTING);
+  private static final MethodHandle CLOSE =
+      LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("close"), descriptor("ii"));
+
+  /** Waits without a limit, or with one in milliseconds. */
+  private static final class Waiting {
+    static final MethodHandle EPOLL_WAIT = blocking("epoll_wait", "iipii");
+  }
+
+  /** Waits with a limit in nanoseconds. */
+  private static final class WaitingPrecisely {
+    static final @Nullable MethodHandle EPOLL_PWAIT2 =
+        LINKER.defaultLookup().find("epoll_pwait2").isPresent()
+            ? blocking("epoll_pwait2", "iipipp")
+            : null;
+  }
+
+  /** Datagrams. */
+  private static final class Datagrams {
+    static final MethodHandle RECVFROM = call("recvfrom", "liplipp");
+    static final MethodHandle SENDTO = call("sendto", "liplipi");
+  }
+
+  /** Asks for options. */
+  private static final class Options {
+    static final MethodHandle GETSOCKOPT = call("getsockopt", "iiiipp");
+  }
+
+  /** Names errors. */
+  private static final class Errors {
+    static final MethodHandle STRERROR =
+        LINKER.downcallHandle(
+            LINKER.defaultLookup().findOrThrow("strerror"),
+            FunctionDescriptor.of(ADDRESS, JAVA_INT));
+  }
 
   private LinuxCalls() {}
 
@@ -96,7 +137,7 @@ public final class LinuxCalls {
   public static int epollCreate(int flags) {
     MemorySegment state = newState();
     try {
-      return result((int) EPOLL_CREATE.invokeExact(state, flags), state);
+      return result((int) EPOLL_CREATE.invokeExact(state, flags, 0, 0), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -105,7 +146,7 @@ public final class LinuxCalls {
   public static int epollControl(
       int epoll, int operation, int fd, MemorySegment event, MemorySegment state) {
     try {
-      return result((int) EPOLL_CTL.invokeExact(state, epoll, operation, fd, event), state);
+      return result((int) EPOLL_CTL.invokeExact(state, epoll, operation, fd, event, 0), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -114,7 +155,8 @@ public final class LinuxCalls {
   /** Looks for events without waiting. */
   public static int epollLook(int epoll, MemorySegment events, int count, MemorySegment state) {
     try {
-      return result((int) EPOLL_WAIT.invokeExact(state, epoll, events, count, 0), state);
+      long found = (long) EPOLL_WAIT.invokeExact(state, epoll, events, (long) count, 0);
+      return result((int) found, state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -124,7 +166,8 @@ public final class LinuxCalls {
   public static int epollWait(
       int epoll, MemorySegment events, int count, int millis, MemorySegment state) {
     try {
-      return result((int) EPOLL_WAIT_LONG.invokeExact(state, epoll, events, count, millis), state);
+      return result(
+          (int) Waiting.EPOLL_WAIT.invokeExact(state, epoll, events, count, millis), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -133,12 +176,12 @@ public final class LinuxCalls {
   /** Waits for events; Linux 5.11 and later. All memory must be off the heap. */
   public static int epollWait(
       int epoll, MemorySegment events, int count, MemorySegment time, MemorySegment state) {
-    if (EPOLL_PWAIT2 == null) {
+    MethodHandle wait = WaitingPrecisely.EPOLL_PWAIT2;
+    if (wait == null) {
       return -ENOSYS;
     }
     try {
-      int found =
-          (int) EPOLL_PWAIT2.invokeExact(state, epoll, events, count, time, MemorySegment.NULL);
+      int found = (int) wait.invokeExact(state, epoll, events, count, time, MemorySegment.NULL);
       return result(found, state);
     } catch (Throwable e) {
       throw unexpected(e);
@@ -148,7 +191,7 @@ public final class LinuxCalls {
   public static int eventfd(int count, int flags) {
     MemorySegment state = newState();
     try {
-      return result((int) EVENTFD.invokeExact(state, count, flags), state);
+      return result((int) EVENTFD.invokeExact(state, count, flags, 0), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -157,7 +200,7 @@ public final class LinuxCalls {
   public static long write(int fd, MemorySegment bytes) {
     MemorySegment state = newState();
     try {
-      return result((long) WRITE.invokeExact(state, fd, bytes, bytes.byteSize()), state);
+      return result((long) WRITE.invokeExact(state, fd, bytes, bytes.byteSize(), 0), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -175,7 +218,8 @@ public final class LinuxCalls {
   public static int bind(int fd, MemorySegment address) {
     MemorySegment state = newState();
     try {
-      return result((int) BIND.invokeExact(state, fd, address, (int) address.byteSize()), state);
+      long bound = (long) BIND.invokeExact(state, fd, address, address.byteSize(), 0);
+      return result((int) bound, state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -184,7 +228,7 @@ public final class LinuxCalls {
   public static int listen(int fd, int backlog) {
     MemorySegment state = newState();
     try {
-      return result((int) LISTEN.invokeExact(state, fd, backlog), state);
+      return result((int) LISTEN.invokeExact(state, fd, backlog, 0), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -193,7 +237,8 @@ public final class LinuxCalls {
   public static int connect(int fd, MemorySegment address) {
     MemorySegment state = newState();
     try {
-      return result((int) CONNECT.invokeExact(state, fd, address, (int) address.byteSize()), state);
+      long connected = (long) CONNECT.invokeExact(state, fd, address, address.byteSize(), 0);
+      return result((int) connected, state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -212,7 +257,7 @@ public final class LinuxCalls {
   public static int localName(int fd, MemorySegment address, MemorySegment length) {
     MemorySegment state = newState();
     try {
-      return result((int) GETSOCKNAME.invokeExact(state, fd, address, length), state);
+      return result((int) GETSOCKNAME.invokeExact(state, fd, address, length, 0), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -221,7 +266,7 @@ public final class LinuxCalls {
   public static int peerName(int fd, MemorySegment address, MemorySegment length) {
     MemorySegment state = newState();
     try {
-      return result((int) GETPEERNAME.invokeExact(state, fd, address, length), state);
+      return result((int) GETPEERNAME.invokeExact(state, fd, address, length, 0), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -231,7 +276,8 @@ public final class LinuxCalls {
     MemorySegment state = newState();
     MemorySegment length = MemorySegment.ofArray(new int[] {(int) value.byteSize()});
     try {
-      return result((int) GETSOCKOPT.invokeExact(state, fd, level, name, value, length), state);
+      return result(
+          (int) Options.GETSOCKOPT.invokeExact(state, fd, level, name, value, length), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -272,7 +318,9 @@ public final class LinuxCalls {
       MemorySegment state) {
     try {
       return result(
-          (long) RECVFROM.invokeExact(state, fd, buffer, buffer.byteSize(), 0, address, length),
+          (long)
+              Datagrams.RECVFROM.invokeExact(
+                  state, fd, buffer, buffer.byteSize(), 0, address, length),
           state);
     } catch (Throwable e) {
       throw unexpected(e);
@@ -285,7 +333,8 @@ public final class LinuxCalls {
     try {
       return result(
           (long)
-              SENDTO.invokeExact(state, fd, bytes, bytes.byteSize(), MSG_NOSIGNAL, address, length),
+              Datagrams.SENDTO.invokeExact(
+                  state, fd, bytes, bytes.byteSize(), MSG_NOSIGNAL, address, length),
           state);
     } catch (Throwable e) {
       throw unexpected(e);
@@ -295,7 +344,7 @@ public final class LinuxCalls {
   public static int shutdown(int fd, int how) {
     MemorySegment state = newState();
     try {
-      return result((int) SHUTDOWN.invokeExact(state, fd, how), state);
+      return result((int) SHUTDOWN.invokeExact(state, fd, how, 0), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -313,7 +362,7 @@ public final class LinuxCalls {
   /** Returns what the system calls an error, as in "Connection refused". */
   public static String describe(int errno) {
     try {
-      MemorySegment text = (MemorySegment) STRERROR.invokeExact(errno);
+      MemorySegment text = (MemorySegment) Errors.STRERROR.invokeExact(errno);
       return text.reinterpret(256).getString(0);
     } catch (Throwable e) {
       throw unexpected(e);
@@ -328,18 +377,14 @@ public final class LinuxCalls {
     return returned >= 0 ? returned : -state.get(JAVA_INT, 0);
   }
 
-  /** A call by its signature, result first: i for int, l for long, p for pointer. */
   private static MethodHandle call(String name, String signature) {
     return LINKER.downcallHandle(
         LINKER.defaultLookup().findOrThrow(name), descriptor(signature), ON_HEAP, ERRNO);
   }
 
   private static MethodHandle blocking(String name, String signature) {
-    FunctionDescriptor descriptor = descriptor(signature);
-    var address = LINKER.defaultLookup().findOrThrow(name);
-    return name.equals("close")
-        ? LINKER.downcallHandle(address, descriptor)
-        : LINKER.downcallHandle(address, descriptor, ERRNO);
+    return LINKER.downcallHandle(
+        LINKER.defaultLookup().findOrThrow(name), descriptor(signature), ERRNO);
   }
 
   private static FunctionDescriptor descriptor(String signature) {
