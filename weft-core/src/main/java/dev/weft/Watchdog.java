@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Watchdog {
   private static final long TICK_NANOS = 10_000_000;
-  private static final long IDLE_TICK_NANOS = 100_000_000;
+  private static final long IDLE_TICK_NANOS = 200_000_000;
 
   /** After how long in one slice others take over what a worker has; said nothing about. */
   private static final long TAKE_OVER_NANOS = 20_000_000;
