@@ -1,6 +1,7 @@
 package dev.weft.bench.suite;
 
 import dev.weft.Fiber;
+import dev.weft.Policy;
 import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
@@ -23,12 +24,14 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * The benchmarks of jox: a value sent and received, over one channel, through a chain of them, over
- * many at once, and by select. Every contestant has two threads, and uses them as it likes.
+ * many at once, and by select. Every contestant has two threads, and uses them as it likes; Weft
+ * also with its policy for throughput, since the schedulers of all others steal.
  */
 public class ChannelBenchmark {
   private static final int VALUES = 1_000_000;
   private static final int MANY = 10_000;
   private static final int VALUES_OF_MANY = VALUES / MANY;
+  private static final String STEALING = "weft.bench.stealing";
   private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
 
   static Comparison rendezvous() {
@@ -85,6 +88,7 @@ public class ChannelBenchmark {
   private static Comparison.Builder comparison(String name, String shows, String work) {
     return Comparison.named(name, shows)
         .contestant("Weft", method(work + "OfWeft"))
+        .contestant("Weft, stealing", stealing(work + "OfWeft"))
         .contestant("jox", method(work + "OfJox"))
         .contestant("Kotlin", method(work + "OfKotlin"))
         .contestant("java.util.concurrent", method(work + "OfQueues"));
@@ -94,6 +98,7 @@ public class ChannelBenchmark {
     return Comparison.named(name, shows)
         .parameter("clauses", clauses)
         .contestant("Weft", method("selectOfWeft"))
+        .contestant("Weft, stealing", stealing("selectOfWeft"))
         .contestant("jox", method("selectOfJox"))
         .contestant("Kotlin", method("selectOfKotlin"))
         .bar(Bar.atMost(Metric.TIME, 1, "Kotlin"));
@@ -101,6 +106,10 @@ public class ChannelBenchmark {
 
   private static JmhMethod method(String name) {
     return new JmhMethod(ChannelBenchmark.class, name, TWO_CORES);
+  }
+
+  private static JmhMethod stealing(String name) {
+    return new JmhMethod(ChannelBenchmark.class, name, TWO_CORES, "-D" + STEALING + "=true");
   }
 
   /** How much a channel holds. */
@@ -136,7 +145,11 @@ public class ChannelBenchmark {
   /** A scheduler with as many threads as there are cores. */
   @State(Scope.Benchmark)
   public static class OfWeft {
-    private final Scheduler scheduler = Scheduler.builder().build().start();
+    private final Scheduler scheduler =
+        Scheduler.builder()
+            .policy(Boolean.getBoolean(STEALING) ? Policy.workStealing() : Policy.fifo())
+            .build()
+            .start();
 
     /** Ends its threads. */
     @TearDown
