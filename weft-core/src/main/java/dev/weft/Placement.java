@@ -38,9 +38,9 @@ final class Placement {
 
   /** Where a timer goes that a thread of no scheduler sets: always the same worker for a thread. */
   Worker forThread() {
+    // by multiplying: a division would take longer than all the rest
     long hash = (Thread.currentThread().threadId() * 0x9E3779B97F4A7C15L) >>> 32;
-    int i =
-        (int) ((hash * workers.length) >>> 32); // a division would take longer than all the rest
+    int i = (int) ((hash * workers.length) >>> 32);
     return isAway(workers[i]) ? workers[(i + 1) % workers.length] : workers[i];
   }
 
