@@ -4,7 +4,7 @@ import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.Carriers;
-import dev.weft.bench.run.Probe;
+import dev.weft.bench.run.WindowProbe;
 
 /** What an echo costs the server that gives it, and how long its client waits for it. */
 public final class EchoBenchmark {
@@ -13,6 +13,8 @@ public final class EchoBenchmark {
   static final Metric THROUGHPUT = new Metric("throughput", "1,000 requests/s", Metric.Better.MORE);
   static final Metric LATENCY =
       new Metric("99 % latency at half of saturation", "µs", Metric.Better.LESS);
+  static final Metric LATENCY_OF_SLICE =
+      new Metric("the same in a slice of 20 ms", "µs", Metric.Better.LESS);
   static final Metric ALLOCATED =
       new Metric("heap allocated per request", "bytes", Metric.Better.LESS);
   static final Metric LOST =
@@ -34,7 +36,7 @@ public final class EchoBenchmark {
     Comparison.Builder echo =
         Comparison.named("echo", "What a server of one thread takes to echo 64 bytes.")
             .parameter("connections", 100, 1_000)
-            .metrics(CPU, THROUGHPUT, LATENCY);
+            .metrics(CPU, THROUGHPUT, LATENCY, LATENCY_OF_SLICE);
     contestants(echo, EchoProbe.class, 1);
     return echo.bar(Bar.atMost(CPU, 1.08, BARE_EPOLL))
         .bar(Bar.atMost(CPU, 0.95, NIO))
@@ -43,6 +45,9 @@ public final class EchoBenchmark {
         .bar(Bar.atMost(LATENCY, 1, NIO))
         .bar(Bar.atMost(LATENCY, 1, VIRTUAL_THREADS))
         .bar(Bar.atMost(LATENCY, 1, NETTY))
+        .bar(Bar.atMost(LATENCY_OF_SLICE, 1, NIO))
+        .bar(Bar.atMost(LATENCY_OF_SLICE, 1, VIRTUAL_THREADS))
+        .bar(Bar.atMost(LATENCY_OF_SLICE, 1, NETTY))
         .build();
   }
 
@@ -87,7 +92,7 @@ public final class EchoBenchmark {
   }
 
   private static void contestants(
-      Comparison.Builder echo, Class<? extends Probe> probe, int threads) {
+      Comparison.Builder echo, Class<? extends WindowProbe> probe, int threads) {
     echo.contestant(WEFT, EchoSetup.probe(probe, EchoServer.Kind.WEFT, threads))
         .contestant(
             WEFT_ON_NIO, EchoSetup.probe(probe, EchoServer.Kind.WEFT, threads, "-Dweft.poller=nio"))

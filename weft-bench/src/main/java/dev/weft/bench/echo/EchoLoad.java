@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -14,6 +15,16 @@ final class EchoLoad {
   /** What a server did while it was watched. */
   record Window(double cpuNanosPerRequest, double requestsPerSecond, double bytesPerRequest) {}
 
+  /**
+   * How long answers took, in nanoseconds.
+   *
+   * @param count how many there were
+   * @param p99 of all of them
+   * @param p99OfSlice of those in one slice of the time, and that of the slice in the middle
+   */
+  record Latencies(long count, double p99, double p99OfSlice) {}
+
+  private static final double P99 = 99;
   private static final int BRIEF_CONNECTIONS = 100;
   private static final Duration BRIEFLY = Duration.ofMillis(50);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -106,14 +117,22 @@ final class EchoLoad {
     }
   }
 
-  /** Sends at a rate, first to warm up; returns the latencies in nanoseconds. One thread only. */
-  Histogram atRate(double perSecond, Duration warmUp, Duration time) {
+  /** Sends at a rate, first to warm up, then for some slices of time. One thread only. */
+  Latencies atRate(double perSecond, Duration warmUp, Duration slice, int slices) {
     LoadLoop loop = loops.getFirst();
     if (loops.size() > 1) {
       throw new IllegalStateException("the open loop is for one thread");
     }
     loop.openLoop(perSecond, warmUp);
-    return loop.openLoop(perSecond, time);
+    Histogram all = new Histogram(3);
+    double[] each = new double[slices];
+    for (int i = 0; i < slices; i++) {
+      Histogram some = loop.openLoop(perSecond, slice);
+      all.add(some);
+      each[i] = some.getValueAtPercentile(P99);
+    }
+    Arrays.sort(each);
+    return new Latencies(all.getTotalCount(), all.getValueAtPercentile(P99), each[slices / 2]);
   }
 
   void close() {

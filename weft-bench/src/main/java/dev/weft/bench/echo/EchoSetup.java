@@ -1,8 +1,9 @@
 package dev.weft.bench.echo;
 
 import com.sun.management.UnixOperatingSystemMXBean;
-import dev.weft.bench.run.ForkedProbe;
+import dev.weft.bench.run.ForkedWindows;
 import dev.weft.bench.run.Probe;
+import dev.weft.bench.run.WindowProbe;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -22,12 +23,12 @@ final class EchoSetup {
   private EchoSetup() {}
 
   /** Returns a measurement of a server, with more JVM flags. */
-  static ForkedProbe probe(
-      Class<? extends Probe> probe, EchoServer.Kind server, int threads, String... flags) {
+  static ForkedWindows probe(
+      Class<? extends WindowProbe> probe, EchoServer.Kind server, int threads, String... flags) {
     List<String> all = new ArrayList<>(List.of(flags));
     all.add("-D" + SERVER + "=" + server);
     all.add("-D" + THREADS + "=" + threads);
-    return new ForkedProbe(probe, all);
+    return new ForkedWindows(probe, all);
   }
 
   static int threads() {

@@ -3,6 +3,7 @@ package dev.weft.bench.echo;
 import static dev.weft.bench.echo.EchoBenchmark.ALLOCATED;
 import static dev.weft.bench.echo.EchoBenchmark.CPU;
 import static dev.weft.bench.echo.EchoBenchmark.LATENCY;
+import static dev.weft.bench.echo.EchoBenchmark.LATENCY_OF_SLICE;
 import static dev.weft.bench.echo.EchoBenchmark.THROUGHPUT;
 
 import dev.weft.bench.model.Bar;
@@ -21,11 +22,12 @@ public final class HookEchoBenchmark {
     return contestants(
             Comparison.named(
                     "hook-echo", "What an unmodified java.net.Socket server of one thread takes.")
-                .metrics(CPU, THROUGHPUT, LATENCY, ALLOCATED),
+                .metrics(CPU, THROUGHPUT, LATENCY, LATENCY_OF_SLICE, ALLOCATED),
             1,
             Carriers.of(1))
         .bar(Bar.atMost(CPU, 0.95, VIRTUAL_THREADS))
         .bar(Bar.atMost(LATENCY, 0.8, VIRTUAL_THREADS))
+        .bar(Bar.atMost(LATENCY_OF_SLICE, 0.8, VIRTUAL_THREADS))
         .build();
   }
 

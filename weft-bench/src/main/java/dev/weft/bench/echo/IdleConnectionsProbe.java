@@ -1,44 +1,53 @@
 package dev.weft.bench.echo;
 
-import dev.weft.bench.run.Probe;
+import dev.weft.bench.run.WindowProbe;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 
 /**
- * Watches a server with 100 busy connections: without idle ones, with the parameter's number of
- * them, and without again. So a drift over the time does not count as their cost.
+ * Watches two servers of a kind in turns, each with 100 busy connections; one of them has the
+ * parameter's number of idle ones too.
  */
-public final class IdleConnectionsProbe implements Probe {
+public final class IdleConnectionsProbe implements WindowProbe {
   private static final int BUSY = 100;
   private static final int SIZE = 64;
+  private static final Duration SETTLE = Duration.ofMillis(50);
+  private static final Duration WATCH = Duration.ofMillis(200);
 
   /** Creates one. */
   public IdleConnectionsProbe() {}
 
   @Override
-  public Map<String, Double> measure(String parameter, boolean quick) throws Exception {
+  public Windows prepare(String parameter, boolean quick) throws Exception {
     int idle = Integer.parseInt(parameter);
-    Duration pause = Duration.ofMillis(500);
-    Duration time = Duration.ofMillis(quick ? 1_000 : 2_000);
-    try (ServerProcess server = EchoSetup.start(BUSY + idle, SIZE)) {
-      EchoLoad.warmUp(server, EchoSetup.threads(), SIZE, quick);
-      EchoLoad load = new EchoLoad(server, EchoSetup.threads(), BUSY, SIZE);
-      double before = load.saturate(pause, time).requestsPerSecond();
-      long heap = server.usedHeap();
-      LoadLoop idleOnes = new LoadLoop(server.port(), SIZE);
-      idleOnes.open(idle);
-      double bytesEach = (double) (server.usedHeap() - heap) / idle;
-      double with = load.saturate(pause, time).requestsPerSecond();
-      idleOnes.close();
-      double after = load.saturate(pause, time).requestsPerSecond();
-      double without = (before + after) / 2;
-      return Map.of(
-          EchoBenchmark.LOST.name(),
-          100 * (1 - with / without),
-          EchoBenchmark.THROUGHPUT.name(),
-          with / 1e3,
-          EchoBenchmark.IDLE_HEAP.name(),
-          bytesEach);
-    }
+    EchoLoad alone = busy(EchoSetup.start(BUSY, SIZE), quick);
+    ServerProcess crowded = EchoSetup.start(BUSY + idle, SIZE);
+    EchoLoad beside = busy(crowded, quick);
+    long heap = crowded.usedHeap();
+    new LoadLoop(crowded.port(), SIZE).open(idle);
+    double bytesEach = (double) (crowded.usedHeap() - heap) / idle;
+    return () -> measure(alone, beside, bytesEach);
+  }
+
+  private static EchoLoad busy(ServerProcess server, boolean quick)
+      throws IOException, InterruptedException {
+    EchoLoad.warmUp(server, EchoSetup.threads(), SIZE, quick);
+    return new EchoLoad(server, EchoSetup.threads(), BUSY, SIZE);
+  }
+
+  private static Map<String, Double> measure(EchoLoad alone, EchoLoad beside, double bytesEach)
+      throws InterruptedException {
+    double before = alone.saturate(SETTLE, WATCH).requestsPerSecond();
+    double with = beside.saturate(SETTLE, WATCH).requestsPerSecond();
+    double after = alone.saturate(SETTLE, WATCH).requestsPerSecond();
+    double without = (before + after) / 2;
+    return Map.of(
+        EchoBenchmark.LOST.name(),
+        100 * (1 - with / without),
+        EchoBenchmark.THROUGHPUT.name(),
+        with / 1e3,
+        EchoBenchmark.IDLE_HEAP.name(),
+        bytesEach);
   }
 }

@@ -39,6 +39,7 @@ final class LoadLoop {
   private final MemorySegment buffer;
   private final MemorySegment state = LinuxCalls.newState();
   private final Histogram latencies = new Histogram(3);
+  private final SplittableRandom random = new SplittableRandom(SEED);
   private Mode mode = Mode.OPENING;
 
   // of each connection: its descriptor, the bytes that it has yet to send and to get back, and when
@@ -56,7 +57,7 @@ final class LoadLoop {
     this.port = port;
     this.size = size;
     byte[] bytes = new byte[size];
-    new SplittableRandom(SEED).nextBytes(bytes);
+    random.nextBytes(bytes);
     message = Arena.ofAuto().allocate(size).copyFrom(MemorySegment.ofArray(bytes));
     buffer = Arena.ofAuto().allocate(Math.max(4 * size, 64 * 1024));
   }
@@ -132,11 +133,10 @@ final class LoadLoop {
     return answered;
   }
 
-  /** Loads the server in an open loop and returns the latencies in nanoseconds. */
+  /** Loads the server in an open loop; returns the latencies in nanoseconds, until the next one. */
   Histogram openLoop(double perSecond, Duration time) {
     mode = Mode.OPEN;
     latencies.reset();
-    SplittableRandom random = new SplittableRandom(SEED);
     double meanGap = 1e9 / perSecond;
     long start = System.nanoTime();
     long end = time.toNanos();

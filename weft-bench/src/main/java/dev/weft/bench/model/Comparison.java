@@ -50,6 +50,11 @@ public record Comparison(
     return contestants.getFirst().name();
   }
 
+  /** Says whether the contestants take turns: then the readings of one turn belong together. */
+  public boolean inTurns() {
+    return contestants.stream().allMatch(contestant -> contestant.measurement() instanceof InTurns);
+  }
+
   /** Returns how many trials a round has. */
   public int trialsPerRound() {
     return contestants.size() * parameter.values().size();

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * What the runs of a comparison say, a row for each metric, parameter value and contestant.
  *
  * <p>The ratio Weft ÷ peer is taken within each round, where both ran one after the other, and only
- * then the median of the rounds: a slow minute of the machine cancels out.
+ * then the median of the rounds: a slow minute of the machine cancels out. If they took turns it is
+ * taken within each turn, and a slow second cancels out.
  */
 public record Summary(Comparison comparison, List<Row> rows) {
   /** Stands where a contestant is not measured by a metric. */
@@ -70,20 +71,21 @@ public record Summary(Comparison comparison, List<Row> rows) {
 
   private static Row row(
       Comparison comparison, Metric metric, String parameter, String contestant, List<Run> group) {
-    Map<Integer, Double> weft = byRound(metric, comparison.subject(), group);
-    Map<Integer, Double> own = byRound(metric, contestant, group);
+    Map<Integer, List<Double>> weft = byRound(metric, comparison.subject(), group);
+    Map<Integer, List<Double>> own = byRound(metric, contestant, group);
     List<Double> ratios = new ArrayList<>();
     own.forEach(
-        (round, value) -> {
-          if (weft.containsKey(round) && value != 0) {
-            ratios.add(weft.get(round) / value);
+        (round, readings) -> {
+          if (weft.containsKey(round) && median(readings) != 0) {
+            ratios.add(ratio(comparison, weft.get(round), readings));
           }
         });
     boolean isWeft = contestant.equals(comparison.subject());
     Spread ratio = isWeft || ratios.isEmpty() ? null : Spread.of(ratios);
     boolean weftFailed = failure(comparison.subject(), group) != null;
     Bar bar = bar(comparison, metric, contestant);
-    Spread value = own.isEmpty() ? null : Spread.of(List.copyOf(own.values()));
+    Spread value =
+        own.isEmpty() ? null : Spread.of(own.values().stream().map(Summary::median).toList());
     String failure = failure(contestant, group);
     if (failure == null && value == null) {
       failure = NOT_MEASURED;
@@ -132,16 +134,33 @@ public record Summary(Comparison comparison, List<Row> rows) {
         .orElse(null);
   }
 
-  /** The median reading of each round that gave one. */
-  private static Map<Integer, Double> byRound(Metric metric, String contestant, List<Run> group) {
-    Map<Integer, Double> values = new LinkedHashMap<>();
+  /** The readings of each round that gave some. */
+  private static Map<Integer, List<Double>> byRound(
+      Metric metric, String contestant, List<Run> group) {
+    Map<Integer, List<Double>> values = new LinkedHashMap<>();
     for (Run run : group) {
       if (run.contestant().equals(contestant)
           && run.outcome() instanceof Outcome.Readings readings
           && readings.byMetric().containsKey(metric.name())) {
-        values.put(run.round(), Spread.of(readings.byMetric().get(metric.name())).median());
+        values.put(run.round(), readings.byMetric().get(metric.name()));
       }
     }
     return values;
+  }
+
+  /** Weft ÷ peer in one round: of the medians, or the median over the turns if they took turns. */
+  private static double ratio(Comparison comparison, List<Double> weft, List<Double> peer) {
+    if (!comparison.inTurns()) {
+      return median(weft) / median(peer);
+    }
+    List<Double> ofTurns = new ArrayList<>();
+    for (int turn = 0; turn < weft.size(); turn++) {
+      ofTurns.add(weft.get(turn) / peer.get(turn));
+    }
+    return median(ofTurns);
+  }
+
+  private static double median(List<Double> readings) {
+    return Spread.of(readings).median();
   }
 }

@@ -2,6 +2,7 @@ package dev.weft.bench.run;
 
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Contestant;
+import dev.weft.bench.model.InTurns;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Run;
 import dev.weft.bench.model.Trial;
@@ -11,9 +12,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Runs every contestant once a round, each in a fresh JVM, one right after the other: what slows
- * the machine down for a while slows all of them. Each round starts with another contestant, so
- * that none always has the better place.
+ * Runs every contestant once a round, each in a fresh JVM, one right after the other or, if they
+ * can, in {@link Turns}: what slows the machine down for a while slows all of them. Each round
+ * starts with another contestant, so that none always has the better place.
  */
 public final class Rounds {
   private final int rounds;
@@ -34,16 +35,40 @@ public final class Rounds {
     for (int round = 1; round <= rounds; round++) {
       for (String value : comparison.parameter().values()) {
         Trial trial = new Trial(comparison.parameter(), value, pace, jvmFlags, log);
-        for (Contestant contestant : inOrderOf(round, comparison.contestants())) {
-          progress.next(comparison.name() + ", " + contestant.name());
-          log.printf("%n## round %d, %s, %s%n", round, contestant.name(), value);
-          Outcome outcome = contestant.measurement().measure(trial);
-          runs.add(new Run(round, value, contestant.name(), outcome));
-          progress.done();
+        List<Contestant> order = inOrderOf(round, comparison.contestants());
+        log.printf("%n## round %d, %s%n", round, value);
+        List<Outcome> outcomes =
+            comparison.inTurns()
+                ? inTurns(comparison, order, trial)
+                : oneByOne(comparison, order, trial);
+        for (int i = 0; i < order.size(); i++) {
+          runs.add(new Run(round, value, order.get(i).name(), outcomes.get(i)));
         }
       }
     }
     return runs;
+  }
+
+  private List<Outcome> oneByOne(Comparison comparison, List<Contestant> order, Trial trial)
+      throws InterruptedException {
+    List<Outcome> outcomes = new ArrayList<>();
+    for (Contestant contestant : order) {
+      progress.next(comparison.name() + ", " + contestant.name());
+      trial.log().println("## " + contestant.name());
+      outcomes.add(contestant.measurement().measure(trial));
+      progress.done();
+    }
+    return outcomes;
+  }
+
+  private List<Outcome> inTurns(Comparison comparison, List<Contestant> order, Trial trial)
+      throws InterruptedException {
+    progress.next(comparison.name() + ", all in turns");
+    List<Outcome> outcomes =
+        Turns.take(
+            order.stream().map(contestant -> (InTurns) contestant.measurement()).toList(), trial);
+    order.forEach(_ -> progress.done());
+    return outcomes;
   }
 
   static <T> List<T> inOrderOf(int round, List<T> contestants) {

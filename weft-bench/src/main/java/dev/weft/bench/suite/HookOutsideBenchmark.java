@@ -6,9 +6,9 @@ import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.Carriers;
-import dev.weft.bench.run.ForkedProbe;
+import dev.weft.bench.run.ForkedWindows;
 import dev.weft.bench.run.HookFlag;
-import dev.weft.bench.run.Probe;
+import dev.weft.bench.run.WindowProbe;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -44,34 +44,38 @@ public final class HookOutsideBenchmark {
             VIRTUAL + " × " + QUEUES,
             VIRTUAL + " × " + SLEEP)
         .metrics(TIME, CPU)
-        .contestant("hook in place", ForkedProbe.of(Outside.class, Carriers.of(1)))
-        .contestant(OFF, ForkedProbe.of(Outside.class, HookFlag.offAnd(Carriers.of(1))))
+        .contestant("hook in place", ForkedWindows.of(Outside.class, Carriers.of(1)))
+        .contestant(OFF, ForkedWindows.of(Outside.class, HookFlag.offAnd(Carriers.of(1))))
         .bar(Bar.atMost(TIME, 1.03, OFF))
         .bar(Bar.atMost(CPU, 1.03, OFF))
         .build();
   }
 
   /** Does the same piece of work over and over; a scheduler has been started and is idle. */
-  public static final class Outside implements Probe {
+  public static final class Outside implements WindowProbe {
     private static final Duration NAP = Duration.ofMillis(1);
     private static final int SLEEPERS = 100;
     private static final int NAPS = 20;
     private static final int TRIPS = 2_000;
     private static final int QUEUE_TRIPS = 10_000;
+    private static final int RUNS = 5;
 
     private final Scheduler idle = Scheduler.builder().threads(1).build().start();
 
     @Override
-    public Map<String, Double> measure(String parameter, boolean quick) throws Exception {
+    public Windows prepare(String parameter, boolean quick) throws Exception {
       idle.go(() -> {}).join();
       HookFlag.check();
       List<String> parts = List.of(parameter.split(" × ", -1));
       Crew crew =
           parts.getFirst().equals(PLATFORM) ? Crew.platformThreads() : Crew.virtualThreads();
       Work work = Work.named(parts.getLast());
-      Timed timed = Timed.of(quick ? 15 : 30, quick ? 25 : 100, () -> crew.run(work.bodies));
-      return Map.of(
-          TIME.name(), timed.wall() / work.operations, CPU.name(), timed.cpu() / work.operations);
+      Timed.of(quick ? 15 : 30, () -> crew.run(work.bodies));
+      return () -> {
+        Timed timed = Timed.of(RUNS, () -> crew.run(work.bodies));
+        return Map.of(
+            TIME.name(), timed.wall() / work.operations, CPU.name(), timed.cpu() / work.operations);
+      };
     }
 
     /** So many operations, which take some hundredths of a second. */

@@ -6,9 +6,9 @@ import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.Carriers;
-import dev.weft.bench.run.ForkedProbe;
+import dev.weft.bench.run.ForkedWindows;
 import dev.weft.bench.run.HookFlag;
-import dev.weft.bench.run.Probe;
+import dev.weft.bench.run.WindowProbe;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,11 +39,11 @@ public final class HookRedisBenchmark {
         .build();
   }
 
-  private static ForkedProbe probe(Class<? extends Probe> probe, String... flags) {
+  private static ForkedWindows probe(Class<? extends WindowProbe> probe, String... flags) {
     List<String> all = new ArrayList<>(List.of(flags));
     all.addAll(List.of(Carriers.of(1)));
     all.add(RedisServer.whereToFindIt());
-    return new ForkedProbe(probe, all);
+    return new ForkedWindows(probe, all);
   }
 
   /** With fibers. */
@@ -62,7 +62,7 @@ public final class HookRedisBenchmark {
   }
 
   /** They share a pool with a connection for each. */
-  abstract static class Clients implements Probe {
+  abstract static class Clients implements WindowProbe {
     private final Crew crew;
 
     Clients(Crew crew) {
@@ -70,23 +70,27 @@ public final class HookRedisBenchmark {
     }
 
     @Override
-    public final Map<String, Double> measure(String parameter, boolean quick) throws Exception {
+    public final Windows prepare(String parameter, boolean quick) throws Exception {
+      RedisServer server = RedisServer.start(); // ends with this process, and its clients with it
       ConnectionPoolConfig pool = new ConnectionPoolConfig();
       pool.setMaxTotal(CLIENTS);
       pool.setMaxIdle(CLIENTS);
-      try (RedisServer server = RedisServer.start();
-          RedisClient redis =
-              RedisClient.builder()
-                  .hostAndPort(server.url().getHost(), server.url().getPort())
-                  .poolConfig(pool)
-                  .build()) {
-        List<Body> clients =
-            IntStream.range(0, CLIENTS).<Body>mapToObj(i -> () -> use(redis, "key-" + i)).toList();
-        Timed timed = Timed.of(quick ? 5 : 15, quick ? 5 : 15, () -> crew.run(clients));
-        double requests = 2.0 * PAIRS * CLIENTS;
-        return Map.of(
-            THROUGHPUT.name(), requests * 1e3 / timed.wall(), CPU.name(), timed.cpu() / requests);
-      }
+      RedisClient redis =
+          RedisClient.builder()
+              .hostAndPort(server.url().getHost(), server.url().getPort())
+              .poolConfig(pool)
+              .build();
+      List<Body> clients =
+          IntStream.range(0, CLIENTS).<Body>mapToObj(i -> () -> use(redis, "key-" + i)).toList();
+      Timed.of(quick ? 5 : 15, () -> crew.run(clients));
+      return () -> measure(clients);
+    }
+
+    private Map<String, Double> measure(List<Body> clients) throws Exception {
+      Timed timed = Timed.of(1, () -> crew.run(clients));
+      double requests = 2.0 * PAIRS * CLIENTS;
+      return Map.of(
+          THROUGHPUT.name(), requests * 1e3 / timed.wall(), CPU.name(), timed.cpu() / requests);
     }
 
     private static void use(RedisClient redis, String key) {

@@ -6,9 +6,9 @@ import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
-import dev.weft.bench.run.ForkedProbe;
+import dev.weft.bench.run.ForkedWindows;
 import dev.weft.bench.run.HookFlag;
-import dev.weft.bench.run.Probe;
+import dev.weft.bench.run.WindowProbe;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -29,8 +29,8 @@ public final class SleepBenchmark {
     return Comparison.named(
             "sleep", "What it costs that 100,000 fibers sleep ten times for 10 ms, all at once.")
         .metrics(WALL, CPU)
-        .contestant("Weft", ForkedProbe.of(OfFiberSleep.class))
-        .contestant(VIRTUAL_THREADS, ForkedProbe.of(OfVirtualThreads.class))
+        .contestant("Weft", ForkedWindows.of(OfFiberSleep.class))
+        .contestant(VIRTUAL_THREADS, ForkedWindows.of(OfVirtualThreads.class))
         .bar(Bar.atMost(WALL, 0.7, VIRTUAL_THREADS))
         .bar(Bar.atMost(CPU, 0.7, VIRTUAL_THREADS))
         .build();
@@ -39,9 +39,9 @@ public final class SleepBenchmark {
   static Comparison hooked() {
     return Comparison.named("hook-sleep", "Likewise, if they do so by Thread.sleep.")
         .metrics(WALL, CPU)
-        .contestant("Weft", ForkedProbe.of(OfThreadSleep.class))
-        .contestant("Weft, hook off", ForkedProbe.of(OfThreadSleep.class, HookFlag.offAnd()))
-        .contestant(VIRTUAL_THREADS, ForkedProbe.of(OfVirtualThreads.class))
+        .contestant("Weft", ForkedWindows.of(OfThreadSleep.class))
+        .contestant("Weft, hook off", ForkedWindows.of(OfThreadSleep.class, HookFlag.offAnd()))
+        .contestant(VIRTUAL_THREADS, ForkedWindows.of(OfVirtualThreads.class))
         .bar(Bar.atMost(CPU, 0.7, VIRTUAL_THREADS))
         .build();
   }
@@ -68,8 +68,8 @@ public final class SleepBenchmark {
     }
   }
 
-  /** Lets all sleep several times: first to warm up, then by the clock. */
-  abstract static class Sleepers implements Probe {
+  /** Lets all sleep: some times to warm up, then once a window. */
+  abstract static class Sleepers implements WindowProbe {
     private static final int WARM_UPS = 3;
 
     private final Crew crew;
@@ -88,9 +88,12 @@ public final class SleepBenchmark {
     }
 
     @Override
-    public final Map<String, Double> measure(String parameter, boolean quick) throws Exception {
-      Timed timed = Timed.of(WARM_UPS, quick ? 3 : 7, () -> crew.run(sleepers));
-      return Map.of(WALL.name(), timed.wall() / 1e3, CPU.name(), timed.cpu() / 1e3);
+    public final Windows prepare(String parameter, boolean quick) throws Exception {
+      Timed.of(WARM_UPS, () -> crew.run(sleepers));
+      return () -> {
+        Timed timed = Timed.of(1, () -> crew.run(sleepers));
+        return Map.of(WALL.name(), timed.wall() / 1e3, CPU.name(), timed.cpu() / 1e3);
+      };
     }
   }
 }

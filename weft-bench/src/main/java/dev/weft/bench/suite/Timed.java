@@ -5,19 +5,17 @@ import dev.weft.bench.run.CpuClock;
 
 /** What a piece of work takes that is done over and over: medians, in microseconds. */
 record Timed(double wall, double cpu) {
-  /** Does it so many times to warm up, then so many times by the clock. */
-  static Timed of(int warmUps, int runs, Body work) throws Exception {
+  /** Does it so many times. */
+  static Timed of(int runs, Body work) throws Exception {
     Samples wall = new Samples(runs);
     Samples cpu = new Samples(runs);
-    for (int i = -warmUps; i < runs; i++) {
+    for (int i = 0; i < runs; i++) {
       System.gc(); // what the last run left is not this one's to clean up
       long cpuBefore = CpuClock.nanos();
       long before = System.nanoTime();
       work.run();
-      if (i >= 0) {
-        wall.add((System.nanoTime() - before) / 1e3);
-        cpu.add((CpuClock.nanos() - cpuBefore) / 1e3);
-      }
+      wall.add((System.nanoTime() - before) / 1e3);
+      cpu.add((CpuClock.nanos() - cpuBefore) / 1e3);
     }
     return new Timed(wall.median(), cpu.median());
   }

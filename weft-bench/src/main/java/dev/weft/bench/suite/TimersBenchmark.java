@@ -4,8 +4,8 @@ import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
-import dev.weft.bench.run.ForkedProbe;
-import dev.weft.bench.run.Probe;
+import dev.weft.bench.run.ForkedWindows;
+import dev.weft.bench.run.WindowProbe;
 import dev.weft.time.Timer;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
@@ -36,10 +36,10 @@ public final class TimersBenchmark {
             "timers", "What it costs to set a timer and to cancel it, with so many pending.")
         .parameter("pending", 1_000_000)
         .metrics(ADD, CANCEL, BOTH)
-        .contestant("Weft", ForkedProbe.of(OfWeft.class, HEAP))
-        .contestant("Weft, in a fiber", ForkedProbe.of(OfWeftInFiber.class, HEAP))
-        .contestant(STPE, ForkedProbe.of(OfExecutor.class, HEAP))
-        .contestant(NETTY, ForkedProbe.of(OfNetty.class, HEAP))
+        .contestant("Weft", ForkedWindows.of(OfWeft.class, HEAP))
+        .contestant("Weft, in a fiber", ForkedWindows.of(OfWeftInFiber.class, HEAP))
+        .contestant(STPE, ForkedWindows.of(OfExecutor.class, HEAP))
+        .contestant(NETTY, ForkedWindows.of(OfNetty.class, HEAP))
         .bar(Bar.atMost(BOTH, 0.2, STPE))
         .bar(Bar.atMost(BOTH, 1, NETTY))
         .build();
@@ -65,9 +65,9 @@ public final class TimersBenchmark {
   /** Calls Weft's timers from a fiber of the scheduler. */
   public static final class OfWeftInFiber extends OfWeft {
     @Override
-    public Map<String, Double> measure(String parameter, boolean quick)
-        throws InterruptedException {
-      return scheduler.go(() -> super.measure(parameter, quick)).join();
+    public Windows prepare(String parameter, boolean quick) throws InterruptedException {
+      Windows inFiber = scheduler.go(() -> super.prepare(parameter, quick)).join();
+      return () -> scheduler.go(inFiber::next).join();
     }
   }
 
@@ -106,40 +106,30 @@ public final class TimersBenchmark {
   }
 
   /** Sets them all, then cancels them all, in the same order. */
-  abstract static class Pending<T> implements Probe {
+  abstract static class Pending<T> implements WindowProbe {
     private static final int WARM_UPS = 20;
     private static final int PENDING_AT_WARM_UP = 50_000;
 
     @Override
-    public Map<String, Double> measure(String parameter, boolean quick)
-        throws InterruptedException {
+    public Windows prepare(String parameter, boolean quick) throws InterruptedException {
       int count = Integer.parseInt(parameter);
-      int runs = quick ? 3 : 7;
       List<Duration> delays =
           new Random(42)
               .longs(count, 1_000_000_000L, 60_000_000_000L)
               .mapToObj(Duration::ofNanos)
               .toList();
       for (int i = 0; i < WARM_UPS; i++) {
-        run(delays.subList(0, Math.min(count, PENDING_AT_WARM_UP)), new Samples(1), new Samples(1));
+        run(delays.subList(0, Math.min(count, PENDING_AT_WARM_UP)));
       }
-      Samples add = new Samples(runs);
-      Samples cancel = new Samples(runs);
-      for (int i = 0; i < runs; i++) {
+      return () -> {
         System.gc();
-        run(delays, add, cancel);
+        Map<String, Double> numbers = run(delays);
         Thread.sleep(100); // for those who clean up later
-      }
-      return Map.of(
-          ADD.name(),
-          add.median(),
-          CANCEL.name(),
-          cancel.median(),
-          BOTH.name(),
-          add.median() + cancel.median());
+        return numbers;
+      };
     }
 
-    private void run(List<Duration> delays, Samples add, Samples cancel) {
+    private Map<String, Double> run(List<Duration> delays) {
       List<T> pending = new ArrayList<>(delays.size());
       long start = System.nanoTime();
       for (Duration delay : delays) {
@@ -150,8 +140,14 @@ public final class TimersBenchmark {
         cancel(timer);
       }
       long end = System.nanoTime();
-      add.add((double) (middle - start) / delays.size());
-      cancel.add((double) (end - middle) / delays.size());
+      double count = delays.size();
+      return Map.of(
+          ADD.name(),
+          (middle - start) / count,
+          CANCEL.name(),
+          (end - middle) / count,
+          BOTH.name(),
+          (end - start) / count);
     }
 
     abstract T add(Duration delay);

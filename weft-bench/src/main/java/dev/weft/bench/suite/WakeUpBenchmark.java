@@ -5,8 +5,8 @@ import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
-import dev.weft.bench.run.ForkedProbe;
-import dev.weft.bench.run.Probe;
+import dev.weft.bench.run.ForkedWindows;
+import dev.weft.bench.run.WindowProbe;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
@@ -21,9 +21,9 @@ public final class WakeUpBenchmark {
     return Comparison.named(
             "wake-up", "How long a fiber of an idle thread takes to run once another wakes it.")
         .metrics(MEDIAN, P99)
-        .contestant("Weft", ForkedProbe.of(OfWeft.class))
-        .contestant("platform thread", ForkedProbe.of(OfThread.class))
-        .contestant("virtual thread", ForkedProbe.of(OfVirtualThread.class))
+        .contestant("Weft", ForkedWindows.of(OfWeft.class))
+        .contestant("platform thread", ForkedWindows.of(OfThread.class))
+        .contestant("virtual thread", ForkedWindows.of(OfVirtualThread.class))
         .bar(Bar.atMost(MEDIAN, 1.2, "platform thread"))
         .build();
   }
@@ -78,11 +78,13 @@ public final class WakeUpBenchmark {
   }
 
   /** Wakes it again and again, after a pause in which its thread goes to sleep. */
-  abstract static class Sleeper implements Probe {
+  abstract static class Sleeper implements WindowProbe {
     private static final long PAUSE_NANOS = 200_000;
 
     /** Enough turns of the sleeper's loop to compile it: an interpreted frame is slow to thaw. */
     private static final int WARM_UPS = 150_000;
+
+    private static final int WAKE_UPS = 1_000;
 
     private volatile long wokenAt;
 
@@ -90,13 +92,16 @@ public final class WakeUpBenchmark {
     private volatile long latency;
 
     @Override
-    public final Map<String, Double> measure(String parameter, boolean quick) {
-      int runs = quick ? 5_000 : 50_000;
-      Samples micros = new Samples(runs);
+    public final Windows prepare(String parameter, boolean quick) {
       for (int i = 0; i < WARM_UPS; i++) {
         wakeOnce();
       }
-      for (int i = 0; i < runs; i++) {
+      return this::measure;
+    }
+
+    private Map<String, Double> measure() {
+      Samples micros = new Samples(WAKE_UPS);
+      for (int i = 0; i < WAKE_UPS; i++) {
         LockSupport.parkNanos(PAUSE_NANOS);
         wakeOnce();
         micros.add(latency / 1e3);

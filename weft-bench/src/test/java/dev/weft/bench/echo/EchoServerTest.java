@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -32,9 +31,10 @@ class EchoServerTest {
       assertThat(window.requestsPerSecond()).isPositive();
       assertThat(window.cpuNanosPerRequest()).isPositive();
 
-      Histogram latencies = load.atRate(1_000, NONE, BRIEF);
-      assertThat(latencies.getTotalCount()).isBetween(50L, 200L); // 100 on average
-      assertThat(latencies.getMinValue()).isPositive();
+      EchoLoad.Latencies latencies = load.atRate(1_000, NONE, BRIEF, 2);
+      assertThat(latencies.count()).isBetween(100L, 400L); // 200 on average
+      assertThat(latencies.p99()).isPositive();
+      assertThat(latencies.p99OfSlice()).isPositive();
     }
   }
 

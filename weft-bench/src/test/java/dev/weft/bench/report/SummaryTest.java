@@ -10,6 +10,8 @@ import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Run;
 import dev.weft.bench.report.Summary.Row;
 import dev.weft.bench.report.Summary.Verdict;
+import dev.weft.bench.run.ForkedWindows;
+import dev.weft.bench.run.WindowProbe;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -45,6 +47,26 @@ class SummaryTest {
         Summary.of(Examples.comparison(), List.of(Examples.run(1, "1", "Weft", 10, 900, 12)));
 
     assertThat(row(summary, "1", "Weft").value()).isEqualTo(new Spread(12, 12, 12));
+  }
+
+  @Test
+  void ifTheyTookTurnsTheRatioIsTakenWithinATurn() {
+    List<Run> runs =
+        List.of(Examples.run(1, "", "Weft", 10, 200, 30), Examples.run(1, "", "peer", 5, 100, 60));
+
+    Comparison inTurns =
+        Comparison.named("turns", "Takes turns.")
+            .contestant("Weft", ForkedWindows.of(WindowProbe.class))
+            .contestant("peer", ForkedWindows.of(WindowProbe.class))
+            .build();
+    assertThat(row(Summary.of(inTurns, runs), "", "peer").ratio()).isEqualTo(new Spread(2, 2, 2));
+    Comparison apart =
+        Comparison.named("apart", "Runs one by one.")
+            .contestant("Weft", trial -> new Outcome.Failure("unused"))
+            .contestant("peer", trial -> new Outcome.Failure("unused"))
+            .build();
+    assertThat(row(Summary.of(apart, runs), "", "peer").ratio())
+        .isEqualTo(new Spread(0.5, 0.5, 0.5));
   }
 
   @Test

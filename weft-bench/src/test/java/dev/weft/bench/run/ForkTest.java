@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,6 +50,58 @@ class ForkTest {
     public Map<String, Double> measure(String parameter, boolean quick) throws Impossible {
       throw new Impossible("needs a moon");
     }
+  }
+
+  /** Counts its windows. */
+  public static final class Counter implements WindowProbe {
+    @Override
+    public Windows prepare(String parameter, boolean quick) {
+      AtomicInteger windows = new AtomicInteger();
+      return () -> Map.of(parameter, (double) windows.incrementAndGet());
+    }
+  }
+
+  /** Breaks at its third window. */
+  public static final class BreaksLater implements WindowProbe {
+    @Override
+    public Windows prepare(String parameter, boolean quick) {
+      AtomicInteger windows = new AtomicInteger();
+      return () -> {
+        if (windows.incrementAndGet() == 3) {
+          throw new IllegalStateException("broken on purpose");
+        }
+        return Map.of(parameter, 1.0);
+      };
+    }
+  }
+
+  /** Cannot be made ready here. */
+  public static final class NeverReady implements WindowProbe {
+    @Override
+    public Windows prepare(String parameter, boolean quick) throws Probe.Impossible {
+      throw new Probe.Impossible("needs a moon");
+    }
+  }
+
+  @Test
+  void windowsComeFromOneJvmAndTheFirstTwoDoNotCount() throws InterruptedException {
+    assertThat(measure(ForkedWindows.of(Counter.class)))
+        .isEqualTo(
+            new Outcome.Readings(
+                Map.of("2.5", List.of(3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0))));
+  }
+
+  @Test
+  void aWindowThatBreaksIsAResultAndTheLogSaysWhy() throws InterruptedException {
+    assertThat(measure(ForkedWindows.of(BreaksLater.class)))
+        .isEqualTo(new Outcome.Failure("no result, exit status 1"));
+    assertThat(log.toString(StandardCharsets.UTF_8)).contains("broken on purpose");
+  }
+
+  @Test
+  void whatCannotBeMadeReadyIsSaid() throws InterruptedException {
+    assertThat(measure(ForkedWindows.of(NeverReady.class)))
+        .isEqualTo(new Outcome.Failure("needs a moon"));
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.weft.bench.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.InTurns;
 import dev.weft.bench.model.Measurement;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Run;
@@ -10,6 +11,8 @@ import dev.weft.bench.model.Trial;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -35,6 +38,52 @@ class RoundsTest {
         .extracting(run -> run.round() + run.parameter() + run.contestant())
         .containsExactly(
             "11a", "11b", "11c", "12a", "12b", "12c", "21b", "21c", "21a", "22b", "22c", "22a");
+  }
+
+  @Test
+  void contestantsThatCanAreUpTogetherAndHaveTheirWindowsInTurns() throws InterruptedException {
+    List<String> story = new ArrayList<>();
+    Comparison comparison =
+        Comparison.named("windows", "Takes turns in a round.")
+            .contestant("a", new Told("a", story))
+            .contestant("b", new Told("b", story))
+            .contestant("c", new Told("c", story))
+            .build();
+
+    Progress progress = new Progress.InLines(3, nowhere);
+    List<Run> runs = new Rounds(1, List.of(), progress).run(comparison, Paces.quick(3), nowhere);
+
+    assertThat(String.join(" ", story))
+        .startsWith("open a, open b, open c, b c a, c a b, a b c, b c a,".replace(",", ""))
+        .endsWith("a b c close a close b close c");
+    assertThat(runs)
+        .extracting(Run::outcome)
+        .containsOnly(new Outcome.Readings(Map.of("time", Collections.nCopies(10, 1.0))));
+  }
+
+  /** Tells what happens to it. */
+  private record Told(String name, List<String> story) implements InTurns {
+    @Override
+    public Outcome measure(Trial trial) {
+      throw new AssertionError("not to be measured alone");
+    }
+
+    @Override
+    public Session open(Trial trial) {
+      story.add("open " + name);
+      return new Session() {
+        @Override
+        public Outcome window() {
+          story.add(name);
+          return new Outcome.Readings(Map.of("time", List.of(1.0)));
+        }
+
+        @Override
+        public void close() {
+          story.add("close " + name);
+        }
+      };
+    }
   }
 
   @Test

@@ -1,0 +1,47 @@
+package dev.weft.bench.run;
+
+import dev.weft.bench.model.InTurns;
+import dev.weft.bench.model.Outcome;
+import dev.weft.bench.model.Trial;
+import java.util.List;
+
+/** Runs a {@link WindowProbe} in a fresh JVM with flags of its own, in turns with its peers. */
+public record ForkedWindows(Class<? extends WindowProbe> probe, List<String> flags)
+    implements InTurns {
+  public ForkedWindows {
+    flags = List.copyOf(flags);
+  }
+
+  /** Runs the probe with these JVM flags in addition to those that Weft needs. */
+  public static ForkedWindows of(Class<? extends WindowProbe> probe, String... flags) {
+    return new ForkedWindows(probe, List.of(flags));
+  }
+
+  @Override
+  public Outcome measure(Trial trial) throws InterruptedException {
+    return Turns.take(List.of(this), trial).getFirst();
+  }
+
+  @Override
+  public Session open(Trial trial) throws InterruptedException {
+    ProbeJvm jvm = ProbeJvm.start(probe, flags, trial);
+    return new Waiting(jvm, jvm.answer());
+  }
+
+  /** A JVM that waits for its next window, or has said at once why it cannot. */
+  private record Waiting(ProbeJvm jvm, Outcome ready) implements Session {
+    @Override
+    public Outcome window() throws InterruptedException {
+      if (ready instanceof Outcome.Failure) {
+        return ready;
+      }
+      jvm.askForWindow();
+      return jvm.answer();
+    }
+
+    @Override
+    public void close() {
+      jvm.close();
+    }
+  }
+}
