@@ -103,6 +103,10 @@ public final class Fiber<T> {
         }
       };
 
+  /** How often a plain thread looks for an end before it sleeps: for some microseconds. */
+  private static final int LOOKS_BEFORE_SLEEP =
+      Runtime.getRuntime().availableProcessors() > 1 ? 300 : 0;
+
   private static final AtomicLong LAST_ID = new AtomicLong();
   private static final VarHandle OUTCOME;
   private static final VarHandle WAITERS;
@@ -821,7 +825,7 @@ public final class Fiber<T> {
       throw new IllegalStateException("cannot join " + this + ": it would wait for itself");
     }
     Thread me = Thread.currentThread();
-    if (!addWaiter(me)) {
+    if ((!me.isVirtual() && endsSoon()) || !addWaiter(me)) {
       return true;
     }
     Timeout timeout = limit == null ? null : new Timeout(self, limit);
@@ -843,6 +847,20 @@ public final class Fiber<T> {
         removeWaiter(me);
       }
     }
+  }
+
+  /**
+   * Looks for its end for about as long as it takes to sleep and be woken; the worker then need not
+   * wake anybody, which costs more than a slice. Only for plain threads: workers have other work.
+   */
+  private boolean endsSoon() {
+    for (int i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
+      if (isDone()) {
+        return true;
+      }
+      Thread.onSpinWait();
+    }
+    return false;
   }
 
   /** Waits for its end on a plain thread; a failure is reported as if nobody had waited. */

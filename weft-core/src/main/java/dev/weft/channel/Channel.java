@@ -68,6 +68,9 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
   private static final int UNLIMITED = Integer.MAX_VALUE;
   private static final int FIRST_BUFFER = 16;
 
+  /** Up to so many the buffer gets all its room in the second step. */
+  private static final int MOST_AT_ONCE = 256;
+
   /** A buffer that had to grow beyond this is let go when it is empty. */
   private static final int KEPT_BUFFER = 4096;
 
@@ -505,16 +508,20 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
 
   private void grow() {
     int length = buffer.length;
-    @Nullable Object[] larger =
-        new Object[length == 0 ? firstLength() : Math.multiplyExact(length, 2)];
+    @Nullable Object[] larger = new Object[nextLength(length)];
     System.arraycopy(buffer, head, larger, 0, length - head);
     System.arraycopy(buffer, 0, larger, length - head, head);
     buffer = larger;
     head = 0;
   }
 
-  private int firstLength() {
-    return capacity >= FIRST_BUFFER ? FIRST_BUFFER : Integer.highestOneBit(2 * capacity - 1);
+  /** A few first; then at once what a small channel may hold, else twice as many. */
+  private int nextLength(int length) {
+    int most = capacity > MOST_AT_ONCE ? UNLIMITED : Integer.highestOneBit(2 * capacity - 1);
+    if (length == 0) {
+      return Math.min(most, FIRST_BUFFER);
+    }
+    return most <= MOST_AT_ONCE ? most : Math.multiplyExact(length, 2);
   }
 
   @Override
