@@ -431,7 +431,7 @@ public final class Fiber<T> {
       return;
     }
     throwIfInterrupted(self);
-    try (Timeout timeout = new Timeout(self, duration)) {
+    try (FiberAccess.Limit timeout = Timeout.of(self, duration)) {
       while (timeout.park(SLEEPING)) {
         throwIfInterrupted(self);
       }
@@ -828,7 +828,7 @@ public final class Fiber<T> {
     if ((!me.isVirtual() && endsSoon()) || !addWaiter(me)) {
       return true;
     }
-    Timeout timeout = limit == null ? null : new Timeout(self, limit);
+    FiberAccess.Limit timeout = limit == null ? null : Timeout.of(self, limit);
     try {
       while (!isDone()) {
         throwIfInterrupted(self);

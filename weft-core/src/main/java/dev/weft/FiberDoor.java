@@ -41,6 +41,6 @@ final class FiberDoor extends FiberAccess {
 
   @Override
   protected Limit newLimit(@Nullable Fiber<?> self, Duration limit) {
-    return new Timeout(self, limit);
+    return Timeout.of(self, limit);
   }
 }

@@ -1,5 +1,6 @@
 package dev.weft;
 
+import dev.weft.internal.FiberAccess;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -292,7 +293,7 @@ public final class FiberPool extends AbstractExecutorService {
 
     /** Waits for a task, for as long as idle fibers are kept. */
     private void await() {
-      try (Timeout limit = new Timeout(fiber, keepAlive)) {
+      try (FiberAccess.Limit limit = Timeout.of(fiber, keepAlive)) {
         do {
           Thread.interrupted(); // meant for a task that is over
         } while (task == null

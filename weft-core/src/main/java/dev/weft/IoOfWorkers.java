@@ -1,5 +1,6 @@
 package dev.weft;
 
+import dev.weft.internal.FiberAccess;
 import dev.weft.internal.IoHost;
 import dev.weft.internal.IoWaits;
 import dev.weft.internal.poller.LinuxCalls;
@@ -102,7 +103,7 @@ final class IoOfWorkers implements IoHost {
         }
         return true;
       }
-      try (Timeout timeout = new Timeout(self, limit)) {
+      try (FiberAccess.Limit timeout = Timeout.of(self, limit)) {
         while (!event.hasCome()) {
           if (!timeout.park(event)) {
             return event.hasCome();

@@ -9,37 +9,32 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A limited wait of the current thread: a fiber waits by a timer of its worker, a plain thread by a
- * timed park. Invariant: the timer is queued from the constructor until it expires or is closed.
+ * A limited wait of a fiber, by a timer of its worker. Invariant: the timer is queued from {@link
+ * #of} until it expires or is closed. 40 bytes: those who sleep have one each.
  */
 final class Timeout extends TimerNode implements FiberAccess.Limit {
   private final Thread thread = Thread.currentThread();
-  private final Clock clock;
-  private final long deadline;
-
-  // where the timer is; null for a plain thread, and for a fiber that holds its thread
-  private final @Nullable Worker worker;
-
+  private final Worker worker;
   private volatile boolean expired;
 
-  Timeout(@Nullable Fiber<?> self, Duration limit) {
-    worker = self == null || !self.canLeaveThread() ? null : self.worker;
-    clock = worker == null ? Clock.SYSTEM : worker.scheduler.clock;
-    deadline = clock.nanoTime() + Nanos.of(limit);
-    if (worker != null) {
-      worker.add(this, deadline);
+  private Timeout(Worker worker) {
+    this.worker = worker;
+  }
+
+  /** Begins a wait of the caller, which is this fiber, or null for a plain thread. */
+  static FiberAccess.Limit of(@Nullable Fiber<?> self, Duration limit) {
+    long nanos = Nanos.of(limit);
+    if (self == null || !self.canLeaveThread()) {
+      return new OfThread(Clock.SYSTEM.nanoTime() + nanos);
     }
+    Worker worker = self.worker;
+    Timeout timeout = new Timeout(worker);
+    worker.add(timeout, worker.scheduler.clock.nanoTime() + nanos);
+    return timeout;
   }
 
   @Override
   public boolean park(Object blocker) {
-    if (worker == null) {
-      long nanos = deadline - clock.nanoTime();
-      if (nanos > 0) {
-        LockSupport.parkNanos(blocker, nanos);
-      }
-      return nanos > 0;
-    }
     if (!expired) {
       LockSupport.park(blocker);
     }
@@ -54,8 +49,23 @@ final class Timeout extends TimerNode implements FiberAccess.Limit {
 
   @Override
   public void close() {
-    if (worker != null && !expired) {
+    if (!expired) {
       worker.remove(this);
     }
+  }
+
+  /** A limited wait of a plain thread, or of a fiber that holds its thread. */
+  private record OfThread(long deadline) implements FiberAccess.Limit {
+    @Override
+    public boolean park(Object blocker) {
+      long nanos = deadline - Clock.SYSTEM.nanoTime();
+      if (nanos > 0) {
+        LockSupport.parkNanos(blocker, nanos);
+      }
+      return nanos > 0;
+    }
+
+    @Override
+    public void close() {}
   }
 }
