@@ -90,7 +90,9 @@ final class Watchdog {
       long elapsed = Math.min(now - lastLook, 2 * TICK_NANOS);
       lastLook = now;
       for (Worker worker : scheduler.workers) {
-        busy |= worker.isServing() && !worker.isAsleep();
+        boolean awake = worker.isServing() && !worker.isAsleep();
+        busy |= awake;
+        worker.batchIsLong = awake;
         boolean isStuck = isStuck(worker, elapsed);
         stuck |= isStuck;
         allStuck &= isStuck || !worker.isServing();

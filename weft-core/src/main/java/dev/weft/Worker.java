@@ -45,8 +45,14 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 final class Worker implements TimerPlace {
-  /** How many slices to run before inbox, timers and poller are looked at again. */
+  /** How many slices to run at most before inbox, timers and poller are looked at again. */
   private static final int BATCH = 64;
+
+  /** How many while it is not known whether slices are short. */
+  private static final int FIRST_BATCH = 8;
+
+  /** A batch that takes longer is followed by a batch of one. */
+  private static final long LONG_BATCH_NANOS = 1_000_000;
 
   /** How many tries for the duty lock before a nap: its holder must have lost its core. */
   private static final int SPINS = 2_000;
@@ -125,6 +131,12 @@ final class Worker implements TimerPlace {
   // the time as this worker's thread last read it
   private long now;
 
+  // how many slices the next batch has at most, when it began, and whether its thread slept before;
+  // this worker's thread only
+  private int batch = FIRST_BATCH;
+  private long batchBegan;
+  private boolean justSlept = true;
+
   // when it last stood in for stuck workers; this worker's thread only
   private long lastStandIn;
 
@@ -143,6 +155,11 @@ final class Worker implements TimerPlace {
 
   // set by the watchdog while a slice takes too long: others do this worker's duties
   volatile boolean stuck;
+
+  // set by the watchdog every 10 ms: a batch that is under way, in which slices have become long
+  // all
+  // at once, ends with its slice
+  volatile boolean batchIsLong;
 
   // set by the watchdog while fibers wait here and other workers sleep: those may steal
   volatile boolean crowded;
@@ -215,11 +232,24 @@ final class Worker implements TimerPlace {
 
   /** Takes the inbox and fires the timers of a worker, be it this one or a stuck one; polls. */
   private void doDuties(Worker worker) {
-    if (worker.poller.isMade() && worker.pollIsDue(this)) {
+    now = scheduler.clock.nanoTime();
+    boolean late = worker == this && fitBatch();
+    if (worker.poller.isMade() && (late || worker.pollIsDue(this))) {
       worker.poller.poll();
     }
-    now = scheduler.clock.nanoTime();
     worker.takeInboxAndTimers(now, due, takeDue);
+  }
+
+  /** Fits the next batch to what the last one took; returns whether that was long. */
+  private boolean fitBatch() {
+    boolean late = !justSlept && (batchIsLong || now - batchBegan > LONG_BATCH_NANOS);
+    batch = justSlept ? FIRST_BATCH : late ? 1 : Math.min(2 * batch, BATCH);
+    batchBegan = now;
+    justSlept = false;
+    if (batchIsLong) {
+      batchIsLong = false; // not for nothing: it is a fence
+    }
+    return late;
   }
 
   /** Moves the inbox to the ready queue and fires what is due, by way of a list that is empty. */
@@ -270,7 +300,7 @@ final class Worker implements TimerPlace {
   /** Runs ready fibers; returns false if there was none. */
   private boolean runBatch() {
     Fiber<?> again = null;
-    for (int i = 0; i < BATCH; i++) {
+    for (int i = 0; i < batch && !(batchIsLong && i > 0); i++) {
       Fiber<?> fiber = next(again);
       if (fiber == null) {
         return i > 0;
@@ -437,6 +467,7 @@ final class Worker implements TimerPlace {
           sleeps++;
           polledAt = slices;
           poller.await(nanos);
+          justSlept = true;
           interrupted |= Thread.interrupted(); // or the next wait would not wait
         }
       }

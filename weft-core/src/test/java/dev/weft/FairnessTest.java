@@ -73,4 +73,41 @@ class FairnessTest {
       assertThat(newcomer.join() - submitted).isLessThanOrEqualTo(64 / 4 + 1);
     }
   }
+
+  @Test
+  @Feature("T2")
+  void aSleeperDoesNotWaitForABatchOfLongSlices() throws Exception {
+    enough.set(true); // those that yield at once are not wanted here
+    AtomicInteger slices = new AtomicInteger();
+    AtomicBoolean slept = new AtomicBoolean();
+    Scheduler busy = Scheduler.builder().threads(1).build().start();
+    Fiber<Integer> sleeper =
+        busy.go(
+            () -> {
+              int before = slices.get();
+              Fiber.sleep(Duration.ofMillis(1));
+              slept.set(true);
+              return slices.get() - before;
+            });
+    for (int i = 0; i < 4; i++) {
+      busy.go(
+          () -> {
+            while (!slept.get()) {
+              compute(Duration.ofMillis(5));
+              slices.incrementAndGet();
+              Fiber.yield();
+            }
+          });
+    }
+    // the rest of the first batch, which is short, and those whose turn is before; not 64
+    assertThat(sleeper.join()).isLessThanOrEqualTo(8 + 4);
+    busy.stop();
+  }
+
+  private static void compute(Duration time) {
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < time.toNanos()) {
+      Thread.onSpinWait();
+    }
+  }
 }
