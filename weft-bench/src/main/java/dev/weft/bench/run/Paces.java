@@ -17,7 +17,7 @@ public final class Paces {
 
   /** Returns the pace for numbers to publish. */
   public static Pace thorough() {
-    return new Pace(false, Duration.ofMillis(1_500), Duration.ofMillis(2_500));
+    return new Pace(false, Duration.ofMillis(3_000), Duration.ofMillis(2_500));
   }
 
   /** Returns the pace at which this many trials take less than a minute. */
