@@ -3,11 +3,11 @@ package dev.weft;
 import dev.weft.internal.TimerHost;
 import dev.weft.internal.TimerPlace;
 import dev.weft.internal.jdk.JdkPollers;
-import dev.weft.internal.jdk.Pinning;
 import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.timer.TimerNode;
 import dev.weft.internal.timer.TimerQueue;
+import dev.weft.internal.wait.SpinLock;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -32,9 +32,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariants:
  *
  * <ul>
- *   <li>ready, timers and the list of fibers are touched only under the duty lock. It is held for a
- *       few instructions at a time and never during a slice, so that another worker can stand in
- *       for one that is stuck, and anyone may look.
+ *   <li>ready, timers and the list of fibers are touched only under the duty lock, which is the
+ *       {@link SpinLock} that a worker is. It is held for a few instructions at a time and never
+ *       during a slice, so that another worker can stand in for one that is stuck, and anyone may
+ *       look.
  *   <li>Slices run on one thread at a time: the one inside {@link #run}.
  *   <li>No wake-up is lost: a producer puts into the inbox (or adds a timer), then looks at asleep;
  *       the worker sets asleep, then looks at the inbox and the timers, then sleeps. Likewise for
@@ -44,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  *       turns in {@link Fiber}.
  * </ul>
  */
-final class Worker implements TimerPlace {
+final class Worker extends SpinLock implements TimerPlace {
   /** How many slices to run at most before inbox, timers and poller are looked at again. */
   private static final int BATCH = 64;
 
@@ -53,9 +54,6 @@ final class Worker implements TimerPlace {
 
   /** A batch that takes longer is followed by a batch of one. */
   private static final long LONG_BATCH_NANOS = 1_000_000;
-
-  /** How many tries for the duty lock before a nap: its holder must have lost its core. */
-  private static final int SPINS = 2_000;
 
   /** How many fibers to steal at once: what keeps the victim's duty lock only for a moment. */
   private static final int MOST_STOLEN = 256;
@@ -68,7 +66,6 @@ final class Worker implements TimerPlace {
 
   private static final long NEVER = Long.MAX_VALUE;
   private static final ThreadLocal<@Nullable Worker> OF_THIS_THREAD = new ThreadLocal<>();
-  private static final VarHandle DUTY;
   private static final VarHandle ASLEEP;
   private static final VarHandle RUNNING;
   private static final VarHandle SLICES;
@@ -78,7 +75,6 @@ final class Worker implements TimerPlace {
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
-      DUTY = lookup.findVarHandle(Worker.class, "duty", int.class);
       ASLEEP = lookup.findVarHandle(Worker.class, "asleep", boolean.class);
       RUNNING = lookup.findVarHandle(Worker.class, "running", Fiber.class);
       SLICES = lookup.findVarHandle(Worker.class, "slices", long.class);
@@ -96,10 +92,6 @@ final class Worker implements TimerPlace {
   private final boolean timed;
   private final MpscUnboundedVarHandleArrayQueue<Fiber<?>> inbox =
       new MpscUnboundedVarHandleArrayQueue<>(256);
-
-  // 1 while somebody does this worker's duties
-  @SuppressWarnings("unused")
-  private volatile int duty;
 
   // under duty
   private final Policy.ReadyQueue ready;
@@ -784,27 +776,5 @@ final class Worker implements TimerPlace {
         at.unlock();
       }
     }
-  }
-
-  // ---- the duty lock ----
-
-  private void lock() {
-    if (!DUTY.compareAndSet(this, 0, 1)) {
-      lockSlow();
-    }
-  }
-
-  private void lockSlow() {
-    for (int i = 1; !(duty == 0 && DUTY.compareAndSet(this, 0, 1)); i++) {
-      if (i % SPINS == 0) {
-        Pinning.nap(); // the holder has lost its core: let it have this one
-      } else {
-        Thread.onSpinWait();
-      }
-    }
-  }
-
-  private void unlock() {
-    DUTY.setRelease(this, 0);
   }
 }

@@ -7,9 +7,10 @@ import java.lang.invoke.VarHandle;
 /**
  * A lock for a few instructions: whoever holds it neither waits nor calls code of others, so those
  * who want it spin. Not reentrant. To be used with {@code try} and {@code finally}, so that not
- * even a {@link StackOverflowError} leaves it taken.
+ * even a {@link StackOverflowError} leaves it taken. What is locked all the time may extend it, to
+ * have it in the same object.
  */
-public final class SpinLock {
+public class SpinLock {
   /** How many tries before a nap: the holder must have lost its core. */
   private static final int SPINS = 2_000;
 
@@ -26,7 +27,7 @@ public final class SpinLock {
   @SuppressWarnings("unused")
   private volatile int taken;
 
-  public void lock() {
+  public final void lock() {
     if (!TAKEN.compareAndSet(this, 0, 1)) {
       lockSlow();
     }
@@ -35,19 +36,19 @@ public final class SpinLock {
   private void lockSlow() {
     for (int i = 1; !(taken == 0 && TAKEN.compareAndSet(this, 0, 1)); i++) {
       if (i % SPINS == 0) {
-        Pinning.nap();
+        Pinning.nap(); // lets the holder have this core
       } else {
         Thread.onSpinWait();
       }
     }
   }
 
-  public void unlock() {
+  public final void unlock() {
     TAKEN.setRelease(this, 0);
   }
 
   /** Returns whether somebody holds it: for assertions. */
-  boolean isTaken() {
+  final boolean isTaken() {
     return taken != 0;
   }
 }
