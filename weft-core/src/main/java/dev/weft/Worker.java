@@ -52,8 +52,11 @@ final class Worker extends SpinLock implements TimerPlace {
   /** How many while it is not known whether slices are short. */
   private static final int FIRST_BATCH = 8;
 
-  /** A batch that takes longer is followed by a batch of one. */
+  /** How long a batch is to take: fewer slices if they are long. */
   private static final long LONG_BATCH_NANOS = 1_000_000;
+
+  /** How long the poller may wait for its turn: longer, for to look at it is a system call. */
+  private static final long LATE_POLL_NANOS = 10_000_000;
 
   /** How many fibers to steal at once: what keeps the victim's duty lock only for a moment. */
   private static final int MOST_STOLEN = 256;
@@ -132,8 +135,10 @@ final class Worker extends SpinLock implements TimerPlace {
   // when it last stood in for stuck workers; this worker's thread only
   private long lastStandIn;
 
-  // how many slices it had begun when its poller was last looked at; a stale value does no harm
+  // how many slices it had begun, and when, its poller was last looked at; a stale value does no
+  // harm
   private long polledAt;
+  private long polledTime;
 
   // how often it slept; this worker's thread only
   private long sleeps;
@@ -225,23 +230,31 @@ final class Worker extends SpinLock implements TimerPlace {
   /** Takes the inbox and fires the timers of a worker, be it this one or a stuck one; polls. */
   private void doDuties(Worker worker) {
     now = scheduler.clock.nanoTime();
-    boolean late = worker == this && fitBatch();
-    if (worker.poller.isMade() && (late || worker.pollIsDue(this))) {
+    if (worker == this) {
+      fitBatch();
+    }
+    if (worker.poller.isMade() && worker.pollIsDue(this)) {
       worker.poller.poll();
     }
     worker.takeInboxAndTimers(now, due, takeDue);
   }
 
-  /** Fits the next batch to what the last one took; returns whether that was long. */
-  private boolean fitBatch() {
-    boolean late = !justSlept && (batchIsLong || now - batchBegan > LONG_BATCH_NANOS);
-    batch = justSlept ? FIRST_BATCH : late ? 1 : Math.min(2 * batch, BATCH);
+  /** Fits the next batch to what the last one took. */
+  private void fitBatch() {
+    long took = now - batchBegan;
+    if (justSlept) {
+      batch = FIRST_BATCH;
+      polledTime = now;
+      justSlept = false;
+    } else if (took > LONG_BATCH_NANOS) {
+      batch = Math.max(1, (int) (batch * LONG_BATCH_NANOS / took));
+    } else {
+      batch = Math.min(2 * batch, BATCH);
+    }
     batchBegan = now;
-    justSlept = false;
     if (batchIsLong) {
       batchIsLong = false; // not for nothing: it is a fence
     }
-    return late;
   }
 
   /** Moves the inbox to the ready queue and fires what is due, by way of a list that is empty. */
@@ -274,10 +287,11 @@ final class Worker extends SpinLock implements TimerPlace {
 
   /** With few slices behind it a worker is about to sleep, and polls there. */
   private boolean pollIsDue(Worker asker) {
-    if (asker == this && slices - polledAt < BATCH) {
+    if (asker == this && slices - polledAt < BATCH && now - polledTime < LATE_POLL_NANOS) {
       return false;
     }
     polledAt = slices;
+    polledTime = asker.now;
     return true;
   }
 

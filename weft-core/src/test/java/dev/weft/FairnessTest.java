@@ -2,7 +2,12 @@ package dev.weft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.net.TcpListener;
+import dev.weft.net.TcpStream;
 import dev.weft.testkit.Feature;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -77,31 +82,78 @@ class FairnessTest {
   @Test
   @Feature("T2")
   void aSleeperDoesNotWaitForABatchOfLongSlices() throws Exception {
-    enough.set(true); // those that yield at once are not wanted here
-    AtomicInteger slices = new AtomicInteger();
-    AtomicBoolean slept = new AtomicBoolean();
-    Scheduler busy = Scheduler.builder().threads(1).build().start();
-    Fiber<Integer> sleeper =
-        busy.go(
-            () -> {
-              int before = slices.get();
-              Fiber.sleep(Duration.ofMillis(1));
-              slept.set(true);
-              return slices.get() - before;
-            });
-    for (int i = 0; i < 4; i++) {
-      busy.go(
-          () -> {
-            while (!slept.get()) {
-              compute(Duration.ofMillis(5));
-              slices.incrementAndGet();
-              Fiber.yield();
-            }
-          });
+    try (LongSlices busy = new LongSlices()) {
+      Fiber<Integer> sleeper =
+          busy.scheduler.go(
+              () -> {
+                int before = busy.slices.get();
+                Fiber.sleep(Duration.ofMillis(1));
+                return busy.slices.get() - before;
+              });
+      // the rest of a batch, which is short, and those whose turn is before; not 64
+      assertThat(sleeper.join()).isLessThanOrEqualTo(8 + 4);
     }
-    // the rest of the first batch, which is short, and those whose turn is before; not 64
-    assertThat(sleeper.join()).isLessThanOrEqualTo(8 + 4);
-    busy.stop();
+  }
+
+  @Test
+  @Feature("I1")
+  void norDoesOneWhoReads() throws Exception {
+    AtomicInteger sentAt = new AtomicInteger();
+    try (LongSlices busy = new LongSlices();
+        TcpListener listener =
+            TcpListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
+      Fiber<Integer> reader =
+          busy.scheduler.go(
+              () -> {
+                try (TcpStream stream = listener.accept()) {
+                  stream.read(new byte[1]);
+                  stream.read(new byte[1]);
+                  return busy.slices.get() - sentAt.get();
+                }
+              });
+      InetSocketAddress address = (InetSocketAddress) listener.localAddress();
+      try (Socket peer = new Socket(address.getAddress(), address.getPort())) {
+        peer.getOutputStream().write(1);
+        busy.awaitMore(20); // by then it waits for the second byte
+        sentAt.set(busy.slices.get());
+        peer.getOutputStream().write(2);
+        // some until the poller is looked at, and those whose turn is before; not 64
+        assertThat(reader.join()).isLessThanOrEqualTo(8 + 4);
+      }
+    }
+  }
+
+  /** Four fibers on one thread that compute for 5 ms between yields. */
+  private static final class LongSlices implements AutoCloseable {
+    final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
+    final AtomicInteger slices = new AtomicInteger();
+    private final AtomicBoolean end = new AtomicBoolean();
+
+    LongSlices() {
+      for (int i = 0; i < 4; i++) {
+        scheduler.go(
+            () -> {
+              while (!end.get()) {
+                compute(Duration.ofMillis(5));
+                slices.incrementAndGet();
+                Fiber.yield();
+              }
+            });
+      }
+    }
+
+    void awaitMore(int count) {
+      int from = slices.get();
+      while (slices.get() - from < count) {
+        Thread.onSpinWait();
+      }
+    }
+
+    @Override
+    public void close() {
+      end.set(true);
+      scheduler.stop();
+    }
   }
 
   private static void compute(Duration time) {

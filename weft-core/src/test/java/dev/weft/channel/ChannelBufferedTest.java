@@ -30,7 +30,7 @@ class ChannelBufferedTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3, 15, 16, 17, 100, 1000})
+  @ValueSource(ints = {1, 2, 3, 15, 16, 17, 100, 256, 257, 1000})
   void sendsWaitOnlyWhenItIsFull(int capacity) throws Exception {
     Channel<Integer> channel = Channel.buffered(capacity);
     for (int i = 0; i < capacity; i++) {
@@ -55,7 +55,7 @@ class ChannelBufferedTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 3, 16, 33, Integer.MAX_VALUE})
+  @ValueSource(ints = {1, 3, 16, 33, 100, 300, Integer.MAX_VALUE})
   void itIsAQueueWhateverIsDoneToIt(int capacity) throws Exception {
     Channel<Integer> channel =
         capacity == Integer.MAX_VALUE ? Channel.unlimited() : Channel.buffered(capacity);
