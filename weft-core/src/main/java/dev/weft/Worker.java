@@ -135,8 +135,7 @@ final class Worker extends SpinLock implements TimerPlace {
   // when it last stood in for stuck workers; this worker's thread only
   private long lastStandIn;
 
-  // how many slices it had begun, and when, its poller was last looked at; a stale value does no
-  // harm
+  // the last look at its poller: after how many slices, and when; a stale value does no harm
   private long polledAt;
   private long polledTime;
 
@@ -153,9 +152,8 @@ final class Worker extends SpinLock implements TimerPlace {
   // set by the watchdog while a slice takes too long: others do this worker's duties
   volatile boolean stuck;
 
-  // set by the watchdog every 10 ms: a batch that is under way, in which slices have become long
-  // all
-  // at once, ends with its slice
+  // set by the watchdog every 10 ms: a batch under way ends with its slice, should slices have
+  // become long all at once
   volatile boolean batchIsLong;
 
   // set by the watchdog while fibers wait here and other workers sleep: those may steal
@@ -285,7 +283,7 @@ final class Worker extends SpinLock implements TimerPlace {
     takeInboxAndTimers(scheduler.clock.nanoTime(), expired, expired::add);
   }
 
-  /** With few slices behind it a worker is about to sleep, and polls there. */
+  /** With few and short slices behind it a worker is about to sleep, and polls there. */
   private boolean pollIsDue(Worker asker) {
     if (asker == this && slices - polledAt < BATCH && now - polledTime < LATE_POLL_NANOS) {
       return false;

@@ -38,9 +38,9 @@ final class Turns {
           int whose = Math.floorMod(turn + i, sessions.size());
           if (sofar.get(whose) instanceof Outcome.Readings before) {
             Outcome window = sessions.get(whose).window();
-            sofar.set(
-                whose,
-                turn < 0 && window instanceof Outcome.Readings ? before : add(before, window));
+            if (turn >= 0 || window instanceof Outcome.Failure) {
+              sofar.set(whose, add(before, window));
+            }
           }
         }
       }
