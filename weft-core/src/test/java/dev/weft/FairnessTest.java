@@ -134,7 +134,7 @@ class FairnessTest {
         scheduler.go(
             () -> {
               while (!end.get()) {
-                compute(Duration.ofMillis(5));
+                Busy.compute(Duration.ofMillis(5));
                 slices.incrementAndGet();
                 Fiber.yield();
               }
@@ -153,13 +153,6 @@ class FairnessTest {
     public void close() {
       end.set(true);
       scheduler.stop();
-    }
-  }
-
-  private static void compute(Duration time) {
-    long start = System.nanoTime();
-    while (System.nanoTime() - start < time.toNanos()) {
-      Thread.onSpinWait();
     }
   }
 }

@@ -69,14 +69,6 @@ class WithTimeoutTest {
     return Duration.ofMillis(millis);
   }
 
-  /** Runs until that much time has passed, and looks at nothing else. */
-  private static void spin(int millis) {
-    long end = System.nanoTime() + millis * 1_000_000L;
-    while (System.nanoTime() - end < 0) {
-      Thread.onSpinWait();
-    }
-  }
-
   @ParameterizedTest
   @EnumSource
   void inTimeItReturnsTheResult(Place place) throws Exception {
@@ -212,7 +204,8 @@ class WithTimeoutTest {
                               Weft.withTimeout(
                                   ms(120),
                                   () -> {
-                                    spin(400); // until both are over, as others see to it
+                                    Busy.compute(
+                                        ms(400)); // until both are over, as others see to it
                                     return sleepAnd(LONG, "");
                                   });
                             } catch (TimeoutException e) {
