@@ -26,7 +26,7 @@ final class TimersOfWorkers implements TimerHost {
 
   @Override
   public TimerPlace place() {
-    Worker worker = scheduler.servingWorker();
+    Worker worker = scheduler.currentWorker();
     return worker != null ? worker : scheduler.placement.forThread();
   }
 

@@ -22,13 +22,11 @@ final class OneShotTimer extends TimerNode implements Timer {
   private final Body callback;
 
   // under the monitor of this timer, which only reset() and refresh() take
-  private long start;
   private long period;
 
-  private OneShotTimer(TimerPlace place, Body callback, long start, long period) {
+  private OneShotTimer(TimerPlace place, Body callback, long period) {
     this.place = place;
     this.callback = Objects.requireNonNull(callback, "callback");
-    this.start = start;
     this.period = period;
   }
 
@@ -36,7 +34,7 @@ final class OneShotTimer extends TimerNode implements Timer {
     long now = host.now();
     long period = Nanos.of(delay);
     TimerPlace place = host.place();
-    OneShotTimer timer = new OneShotTimer(place, callback, now, period);
+    OneShotTimer timer = new OneShotTimer(place, callback, period);
     place.beginOneShot(timer, now + period);
     try {
       host.checkOpen();
@@ -68,14 +66,13 @@ final class OneShotTimer extends TimerNode implements Timer {
   @Override
   public synchronized boolean reset(Duration newPeriod, boolean fromNow) {
     long nanos = Nanos.of(Timers.notNegative(newPeriod));
-    return restart(fromNow ? place.host().now() : start, nanos);
+    return restart(fromNow ? place.host().now() : deadline() - period, nanos);
   }
 
   private boolean restart(long newStart, long newPeriod) {
     if (!place.move(this, newStart + newPeriod)) {
       return false;
     }
-    start = newStart;
     period = newPeriod;
     return true;
   }

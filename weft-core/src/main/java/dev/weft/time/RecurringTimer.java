@@ -43,9 +43,8 @@ final class RecurringTimer implements Timer {
   // true while the callback runs
   private boolean busy;
 
-  // the entry in the queue, a new one each time it is armed: the former may still be in the hands
-  // of
-  // a worker
+  // the entry in the queue, a new one each time it is armed: the former may still be in a worker's
+  // hands
   private @Nullable Entry entry;
 
   private RecurringTimer(

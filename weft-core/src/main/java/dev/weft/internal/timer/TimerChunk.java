@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * be a miss of the cache. And a new chunk is a young object, into which the garbage collector lets
  * write without more ado.
  *
- * <p>Invariant: nodes[i].index == i and nodes[i].chunk == this for each i that is no hole; live is
- * their number; nothing is at end and beyond.
+ * <p>Invariant: nodes[i].index == i and nodes[i].chunk == this for each i < end that is no hole;
+ * holes is the number of the others; nothing is at end and beyond.
  */
 final class TimerChunk {
   private final @Nullable TimerNode[] nodes;
   private int end;
-  private int live;
+  private int holes;
 
   // whose it is, and its neighbours there; the queue's business
   int slot;
@@ -34,34 +34,36 @@ final class TimerChunk {
   }
 
   boolean isEmpty() {
-    return live == 0;
+    return holes == end;
   }
 
   void add(TimerNode node) {
     node.index = end;
     node.chunk = this;
     nodes[end++] = node;
-    live++;
   }
 
   void remove(TimerNode node) {
     int index = node.index;
-    forget(index);
     node.chunk = null;
     if (index == end - 1) {
+      nodes[index] = null;
       end--;
+    } else {
+      forget(index);
     }
   }
 
   /** Makes it as new; called when it is empty. */
   void reset() {
     end = 0;
+    holes = 0;
   }
 
   /** Leaves a hole where there is a node. */
   void forget(int index) {
     nodes[index] = null;
-    live--;
+    holes++;
   }
 
   /** Returns how many places there are, holes among them. */

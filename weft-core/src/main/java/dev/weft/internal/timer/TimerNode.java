@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One entry of a {@link TimerQueue}. It knows where it is, so that removing needs no search. */
 public abstract class TimerNode {
-  // when it is due, in ticks of its queue
-  long dueTick;
+  // when it is due, by the clock of its queue
+  long deadline;
 
   // the chunk that holds it, and where; null if it is in no queue
   @Nullable TimerChunk chunk;
@@ -13,6 +13,11 @@ public abstract class TimerNode {
 
   /** Called when the time has come, after the node has left its queue. */
   public abstract void onExpired();
+
+  /** Returns the time for which it was last put into a queue. */
+  public final long deadline() {
+    return deadline;
+  }
 
   /** Returns whether it is in a queue. */
   public final boolean isQueued() {

@@ -5,23 +5,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A hierarchical timing wheel: adding and removing cost the same for one timer and for a million.
+ * What is added is put into its slot when the queue is next asked for what is due: most time limits
+ * are removed before long, and many before that.
  *
  * <pre>
  *   tick = 131 µs (2^17 ns)
- *   level 0: 64 slots of 1 tick            8 ms
- *   level 1: 64 slots of 64 ticks        537 ms
- *   level 2: 64 slots of 64² ticks        34 s     …and so on, 8 levels: for ever
+ *   level 0: 256 slots of 1 tick            33 ms
+ *   level 1: 256 slots of 256 ticks        8.6 s
+ *   level 2: 256 slots of 256² ticks        37 min     …and so on, 6 levels: for ever
  * </pre>
  *
  * <p>Invariants, between calls:
  *
  * <ul>
- *   <li>elapsed ≤ dueTick of every queued node;
- *   <li>a node is on the level of the highest 6-bit digit in which dueTick and elapsed differ, in
- *       the slot that this digit of dueTick names: all nodes of a level-0 slot are due at the same
- *       tick, and a slot of a higher level is spread over the lower ones when its first tick has
- *       come;
- *   <li>bit s of occupied[level] is set if and only if slot s of the level is not empty.
+ *   <li>a node that was added since expire() or nextWake() were last called is in UNSORTED; of the
+ *       others holds:
+ *   <li>elapsed ≤ dueTick;
+ *   <li>a node is on the level of the highest byte in which dueTick and elapsed differ, in the slot
+ *       that this byte of dueTick names: all nodes of a level-0 slot are due at the same tick, and
+ *       a slot of a higher level is spread over the lower ones when its first tick has come;
+ *   <li>the slots of all levels are numbered in a row; bit s % 64 of occupied[s / 64] is set if and
+ *       only if slot s is not empty, and bit w of occupiedWords if and only if occupied[w] is not
+ *       0.
  * </ul>
  *
  * <p>A deadline is rounded up to the next tick, so nothing fires early. Not thread safe: one thread
@@ -29,9 +34,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TimerQueue {
   private static final int TICK_SHIFT = 17;
-  private static final int DIGIT_BITS = 6;
-  private static final int SLOTS = 1 << DIGIT_BITS;
-  private static final int LEVELS = 8;
+  private static final long ROUND_UP = (1L << TICK_SHIFT) - 1;
+  private static final int SLOTS = 1 << Byte.SIZE;
+  private static final int LEVELS = 6;
+
+  /** No slot of the wheel, but a list as those are. */
+  private static final int UNSORTED = LEVELS * SLOTS;
 
   /** Most slots hold few nodes. */
   private static final int FIRST_CHUNK = 4;
@@ -39,18 +47,25 @@ public final class TimerQueue {
   /** One node that stays keeps so many places from being used again. */
   private static final int CHUNK = 32;
 
+  /** The same, but not for long. */
+  private static final int UNSORTED_CHUNK = 128;
+
   private static final long MAX_TICK = 1L << (62 - TICK_SHIFT);
 
   private final long origin;
 
-  // the chunks of each slot, none of them empty
-  private final @Nullable TimerChunk[] heads = new TimerChunk[LEVELS * SLOTS];
-  private final @Nullable TimerChunk[] tails = new TimerChunk[LEVELS * SLOTS];
-  private final long[] occupied = new long[LEVELS];
+  // the chunks of each slot and of UNSORTED, none of them empty
+  private final @Nullable TimerChunk[] heads = new TimerChunk[UNSORTED + 1];
+  private final @Nullable TimerChunk[] tails = new TimerChunk[UNSORTED + 1];
+  private final long[] occupied = new long[UNSORTED / Long.SIZE + 1];
+  private long occupiedWords;
 
   // all that was due before this tick has been handed out
   private long elapsed;
   private int size;
+
+  // tails[UNSORTED], two loads nearer: each waits for the one before
+  private @Nullable TimerChunk unsortedTail;
 
   // an empty chunk, so that one timer set and cancelled again and again leaves no garbage
   private @Nullable TimerChunk spare;
@@ -62,12 +77,23 @@ public final class TimerQueue {
 
   /** Adds a node that is in no queue, to expire at {@code deadline} or up to a tick later. */
   public void add(TimerNode node, long deadline) {
-    long nanos = deadline - origin;
-    long tick =
-        nanos <= 0 ? 0 : Math.min((nanos + (1L << TICK_SHIFT) - 1) >>> TICK_SHIFT, MAX_TICK);
-    node.dueTick = Math.max(tick, elapsed);
-    put(node);
+    node.deadline = deadline;
+    TimerChunk tail = unsortedTail;
+    if (tail == null || tail.isFull()) {
+      tail = newTail(UNSORTED);
+    }
+    tail.add(node);
     size++;
+  }
+
+  /** When a node is due: at its deadline rounded up, but not before what is due next. */
+  private long dueTick(TimerNode node) {
+    long nanos = node.deadline - origin;
+    long tick = (nanos + ROUND_UP) >>> TICK_SHIFT;
+    if (tick < elapsed || tick > MAX_TICK) { // rarely
+      tick = nanos <= 0 ? elapsed : Math.clamp(tick, elapsed, MAX_TICK);
+    }
+    return tick;
   }
 
   /** Removes a node; returns false if it was in no queue, as one is that has expired. */
@@ -89,22 +115,37 @@ public final class TimerQueue {
    * queue is empty.
    */
   public long nextWake() {
+    sort();
     long tick = nextTick();
     return tick == Long.MAX_VALUE ? tick : origin + (tick << TICK_SHIFT);
   }
 
   /** Hands out the nodes that are due, in the order of their ticks, then of their adding. */
   public void expire(long now, Consumer<TimerNode> due) {
+    sort();
     long nowTick = (now - origin) >> TICK_SHIFT;
     for (long tick = nextTick(); tick <= nowTick; tick = nextTick()) {
       elapsed = tick;
-      int level = firstLevel();
-      int slot = level * SLOTS + digit(tick, level);
+      int slot = firstSlot();
       for (TimerChunk chunk = heads[slot]; chunk != null; chunk = heads[slot]) {
         empty(chunk, due);
       }
     }
     elapsed = Math.max(elapsed, nowTick);
+  }
+
+  /** Puts what is unsorted into the slots; if memory ends, the rest stays unsorted. */
+  private void sort() {
+    for (TimerChunk chunk = heads[UNSORTED]; chunk != null; chunk = heads[UNSORTED]) {
+      for (int i = 0; i < chunk.end(); i++) {
+        TimerNode node = chunk.at(i);
+        if (node != null) {
+          put(node, dueTick(node));
+          chunk.forget(i);
+        }
+      }
+      unlink(chunk);
+    }
   }
 
   /** Hands out what is due, spreads the rest over lower levels; if memory ends, nothing is lost. */
@@ -114,12 +155,13 @@ public final class TimerQueue {
       if (node == null) {
         continue;
       }
-      if (node.dueTick <= elapsed) {
+      long tick = dueTick(node);
+      if (tick == elapsed) {
         due.accept(node);
         node.chunk = null;
         size--;
       } else {
-        put(node);
+        put(node, tick);
       }
       chunk.forget(i);
     }
@@ -146,40 +188,40 @@ public final class TimerQueue {
    * The first tick of the first occupied slot: of the lowest occupied level, as the levels nest.
    */
   private long nextTick() {
-    int level = firstLevel();
-    if (level == LEVELS) {
+    if (occupiedWords == 0) {
       return Long.MAX_VALUE;
     }
-    int shift = level * DIGIT_BITS;
-    long first = Long.numberOfTrailingZeros(occupied[level]);
-    long base = elapsed >>> shift >>> DIGIT_BITS;
-    return Math.max(((base << DIGIT_BITS) | first) << shift, elapsed);
+    int slot = firstSlot();
+    int shift = slot / SLOTS * Byte.SIZE;
+    long base = elapsed >>> shift >>> Byte.SIZE;
+    return Math.max(((base << Byte.SIZE) | (slot % SLOTS)) << shift, elapsed);
   }
 
-  private int firstLevel() {
-    int level = 0;
-    while (level < LEVELS && occupied[level] == 0) {
-      level++;
-    }
-    return level;
+  private int firstSlot() {
+    int word = Long.numberOfTrailingZeros(occupiedWords);
+    return word * Long.SIZE + Long.numberOfTrailingZeros(occupied[word]);
   }
 
-  private void put(TimerNode node) {
-    long differing = (node.dueTick ^ elapsed) | 1;
-    int level = (63 - Long.numberOfLeadingZeros(differing)) / DIGIT_BITS;
-    int slot = level * SLOTS + digit(node.dueTick, level);
+  private void put(TimerNode node, long tick) {
+    int highestBit = 63 - Long.numberOfLeadingZeros((tick ^ elapsed) | 1);
+    int shift = highestBit & -Byte.SIZE;
+    int slot = shift * (SLOTS / Byte.SIZE) + ((int) (tick >>> shift) & (SLOTS - 1));
+    append(node, slot);
+  }
+
+  private void append(TimerNode node, int slot) {
     TimerChunk tail = tails[slot];
     if (tail == null || tail.isFull()) {
-      tail = append(slot);
+      tail = newTail(slot);
     }
     tail.add(node);
   }
 
-  private TimerChunk append(int slot) {
+  private TimerChunk newTail(int slot) {
     TimerChunk tail = tails[slot];
     TimerChunk chunk;
     if (tail != null) {
-      chunk = new TimerChunk(CHUNK);
+      chunk = new TimerChunk(slot == UNSORTED ? UNSORTED_CHUNK : CHUNK);
     } else {
       chunk = spare != null ? spare : new TimerChunk(FIRST_CHUNK);
       spare = null;
@@ -190,10 +232,19 @@ public final class TimerQueue {
       tail.next = chunk;
     } else {
       heads[slot] = chunk;
-      occupied[slot >>> DIGIT_BITS] |= 1L << slot;
+      int word = slot / Long.SIZE;
+      occupied[word] |= 1L << slot;
+      occupiedWords |= 1L << word;
     }
-    tails[slot] = chunk;
+    setTail(slot, chunk);
     return chunk;
+  }
+
+  private void setTail(int slot, @Nullable TimerChunk tail) {
+    tails[slot] = tail;
+    if (slot == UNSORTED) {
+      unsortedTail = tail;
+    }
   }
 
   private void unlink(TimerChunk chunk) {
@@ -206,10 +257,14 @@ public final class TimerQueue {
     if (chunk.next != null) {
       chunk.next.prev = chunk.prev;
     } else {
-      tails[slot] = chunk.prev;
+      setTail(slot, chunk.prev);
     }
     if (heads[slot] == null) {
-      occupied[slot >>> DIGIT_BITS] &= ~(1L << slot);
+      int word = slot / Long.SIZE;
+      occupied[word] &= ~(1L << slot);
+      if (occupied[word] == 0) {
+        occupiedWords &= ~(1L << word);
+      }
     }
     chunk.prev = null;
     chunk.next = null;
@@ -217,9 +272,5 @@ public final class TimerQueue {
       chunk.reset();
       spare = chunk;
     }
-  }
-
-  private static int digit(long tick, int level) {
-    return (int) (tick >>> (level * DIGIT_BITS)) & (SLOTS - 1);
   }
 }
