@@ -58,6 +58,9 @@ final class Worker extends SpinLock implements TimerPlace {
   /** How long the poller may wait for its turn: longer, for to look at it is a system call. */
   private static final long LATE_POLL_NANOS = 10_000_000;
 
+  /** How many turns of the loop to take at a time. */
+  private static final int TURNS = 256;
+
   /** How many fibers to steal at once: what keeps the victim's duty lock only for a moment. */
   private static final int MOST_STOLEN = 256;
 
@@ -193,7 +196,7 @@ final class Worker extends SpinLock implements TimerPlace {
     interrupted = Thread.interrupted();
     try {
       while (!scheduler.hasStopped()) {
-        serveOnce();
+        serve();
       }
     } finally {
       thread = null;
@@ -206,9 +209,15 @@ final class Worker extends SpinLock implements TimerPlace {
   }
 
   /**
-   * One turn of the loop. A method of its own, so that it is compiled as one: a loop that is
+   * Some turns of the loop. A method of its own, so that it is compiled as one: a loop that is
    * entered once and for all stays interpreted at times, which costs a wake-up a microsecond.
    */
+  private void serve() {
+    for (int i = 0; i < TURNS && !scheduler.hasStopped(); i++) {
+      serveOnce();
+    }
+  }
+
   private void serveOnce() {
     try {
       doDuties(this);
@@ -476,7 +485,9 @@ final class Worker extends SpinLock implements TimerPlace {
         }
       }
     } finally {
-      asleep = false;
+      if (asleep) { // nobody has woken it: or the fence would be for nothing
+        asleep = false;
+      }
       scheduler.exitIdle();
     }
   }

@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -47,6 +48,22 @@ class ProcessEndTest {
     }
   }
 
+  /** Leaves an idle worker behind that was woken often, and so waits by a futex. */
+  static final class WokenOften {
+    public static void main(String[] args) throws Exception {
+      while (Thread.getAllStackTraces().values().stream().noneMatch(WokenOften::isInFutex)) {
+        for (int i = 0; i < 100; i++) {
+          Weft.go(() -> {}).join();
+        }
+      }
+      System.out.println("end");
+    }
+
+    private static boolean isInFutex(StackTraceElement[] stack) {
+      return Stream.of(stack).anyMatch(frame -> frame.getMethodName().equals("futexWait"));
+    }
+  }
+
   /** Ends by the other way. */
   static final class Exits {
     public static void main(String[] args) {
@@ -57,7 +74,7 @@ class ProcessEndTest {
   }
 
   @ParameterizedTest
-  @ValueSource(classes = {Own.class, Shared.class, Exits.class})
+  @ValueSource(classes = {Own.class, Shared.class, WokenOften.class, Exits.class})
   @Feature("S10")
   void endsAtOnce(Class<?> program) throws Exception {
     long least = Long.MAX_VALUE;

@@ -108,6 +108,15 @@ public final class LinuxCalls {
             : null;
   }
 
+  /** Waits for, and wakes who waits for, a change of a word in memory; libc has no name for it. */
+  private static final class Futexes {
+    static final long NUMBER = System.getProperty("os.arch").equals("amd64") ? 202 : 98;
+    static final int WAIT = 128;
+    static final int WAKE = 129;
+    static final MethodHandle WAIT_CALL = blocking("syscall", "llpiip");
+    static final MethodHandle WAKE_CALL = call("syscall", "llpiip");
+  }
+
   /** Datagrams. */
   private static final class Datagrams {
     static final MethodHandle RECVFROM = call("recvfrom", "liplipp");
@@ -183,6 +192,35 @@ public final class LinuxCalls {
     try {
       int found = (int) wait.invokeExact(state, epoll, events, count, time, MemorySegment.NULL);
       return result(found, state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /**
+   * Waits while the word is as expected, and nobody wakes it, for a time limit, or NULL; returns at
+   * once if it is not. All memory must be off the heap.
+   */
+  static long futexWait(MemorySegment word, int expected, MemorySegment time, MemorySegment state) {
+    try {
+      return result(
+          (long)
+              Futexes.WAIT_CALL.invokeExact(
+                  state, Futexes.NUMBER, word, Futexes.WAIT, expected, time),
+          state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Wakes one thread that waits for the word. */
+  static void futexWake(MemorySegment word) {
+    MemorySegment state = newState();
+    try {
+      long _ =
+          (long)
+              Futexes.WAKE_CALL.invokeExact(
+                  state, Futexes.NUMBER, word, Futexes.WAKE, 1, MemorySegment.NULL);
     } catch (Throwable e) {
       throw unexpected(e);
     }

@@ -5,7 +5,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Where an idle worker waits, and what tells it that a descriptor is ready. The worker's thread
@@ -19,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>Nobody waits in {@link #select} unless polling is 1, and it is so for one thread at a time.
  *   <li>No wake-up is lost while the poller is being made: a waker sets woken and then looks at
- *       made; the worker looks at made and then at woken; and who sets made then unparks.
+ *       made; the worker looks at made and then at woken; and who sets made then wakes it.
  *   <li>made never goes back to false; closed never does either.
  *   <li>The system's poller is released when closed is set and nobody is in between enter and exit,
  *       nor polls: its descriptors have no chance to be another's when they are used.
@@ -53,7 +52,7 @@ public abstract class Poller {
 
   private static volatile boolean processEnds;
 
-  private volatile @Nullable Thread parked;
+  private final ParkingPlace place = new ParkingPlace();
   private volatile boolean woken;
 
   // whether the system's poller is there
@@ -113,10 +112,10 @@ public abstract class Poller {
    * as long as it takes; may return early.
    */
   public final void await(long nanos) {
+    if (processEnds) {
+      LockSupport.parkNanos(this, Math.min(nanos, LAST_NAP_NANOS));
+    }
     if (made) {
-      if (processEnds) {
-        LockSupport.parkNanos(this, Math.min(nanos, LAST_NAP_NANOS));
-      }
       if (lock()) {
         try {
           if (!closed) {
@@ -128,21 +127,12 @@ public abstract class Poller {
         }
       }
     } else {
-      parked = Thread.currentThread();
-      if (!woken && !made) {
-        park(nanos);
+      place.enter();
+      if (!woken && !made && !processEnds) {
+        place.await(nanos);
       }
       woken = false;
-      parked = null;
-    }
-  }
-
-  /** Without a limit it takes the system half a microsecond less to come back. */
-  private void park(long nanos) {
-    if (nanos == Long.MAX_VALUE) {
-      LockSupport.park(this);
-    } else {
-      LockSupport.parkNanos(this, nanos);
+      place.leave();
     }
   }
 
@@ -154,14 +144,15 @@ public abstract class Poller {
   /** Makes the current or the next {@link #await} return at once. */
   public final void wakeUp() {
     woken = true;
-    if (made && enter()) {
+    if (!made) {
+      place.wake();
+    } else if (enter()) {
       try {
         wakeSelect();
       } finally {
         exit();
       }
     }
-    LockSupport.unpark(parked);
   }
 
   /** Takes what is ready now, unless another thread is at it; called by any thread. */
@@ -225,7 +216,7 @@ public abstract class Poller {
           made = true;
         }
       }
-      LockSupport.unpark(parked); // it must wait in select from now on
+      place.wake(); // it must wait in select from now on
     }
   }
 
