@@ -4,6 +4,7 @@ import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.CpuClock;
 import dev.weft.bench.run.ForkedWindows;
 import dev.weft.bench.run.WindowProbe;
 import dev.weft.time.Timer;
@@ -11,6 +12,7 @@ import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -23,6 +25,7 @@ public final class TimersBenchmark {
   private static final Metric ADD = new Metric("add", "ns", Metric.Better.LESS);
   private static final Metric CANCEL = new Metric("cancel", "ns", Metric.Better.LESS);
   private static final Metric BOTH = new Metric("add + cancel", "ns", Metric.Better.LESS);
+  private static final Metric CPU = new Metric("CPU of all threads", "ns", Metric.Better.LESS);
   private static final String STPE = "ScheduledThreadPoolExecutor";
   private static final String NETTY = "Netty HashedWheelTimer";
 
@@ -35,7 +38,7 @@ public final class TimersBenchmark {
     return Comparison.named(
             "timers", "What it costs to set a timer and to cancel it, with so many pending.")
         .parameter("pending", 1_000_000)
-        .metrics(ADD, CANCEL, BOTH)
+        .metrics(ADD, CANCEL, BOTH, CPU)
         .contestant("Weft", ForkedWindows.of(OfWeft.class, HEAP))
         .contestant("Weft, in a fiber", ForkedWindows.of(OfWeftInFiber.class, HEAP))
         .contestant(STPE, ForkedWindows.of(OfExecutor.class, HEAP))
@@ -123,8 +126,10 @@ public final class TimersBenchmark {
       }
       return () -> {
         System.gc();
-        Map<String, Double> numbers = run(delays);
+        long cpu = CpuClock.nanos();
+        Map<String, Double> numbers = new HashMap<>(run(delays));
         Thread.sleep(100); // for those who clean up later
+        numbers.put(CPU.name(), (CpuClock.nanos() - cpu) / (double) count);
         return numbers;
       };
     }
