@@ -180,8 +180,9 @@ public final class Fiber<T> {
   // whether it was bound when it was queued; under the duty lock of the worker that has it queued
   boolean countedAsBound;
 
-  // while it runs under a policy that wants to know: when its slice began; else, for dumps: when it
-  // last stopped running, as far as its worker knew the time
+  // while it runs under a policy that wants to know: when its slice began; while it is queued: when
+  // it became ready; else, for dumps: when it last stopped running; as far as its worker knew the
+  // time
   long since;
 
   // running average of its slices in nanoseconds, for ResponseRatioQueue; 0 before the first

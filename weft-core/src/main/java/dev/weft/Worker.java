@@ -420,7 +420,7 @@ final class Worker extends SpinLock implements TimerPlace {
       stolen += taken.size();
       for (Fiber<?> fiber : taken) {
         fiber.home = this;
-        putReady(fiber, now);
+        putReady(fiber, fiber.since);
       }
     } finally {
       unlock();
@@ -449,7 +449,7 @@ final class Worker extends SpinLock implements TimerPlace {
         }
         (fiber.isBound() ? bound : given).add(fiber);
       }
-      bound.forEach(fiber -> putReady(fiber, time));
+      bound.forEach(fiber -> putReady(fiber, fiber.since));
       return given;
     } finally {
       unlock();
@@ -759,7 +759,9 @@ final class Worker extends SpinLock implements TimerPlace {
     countBound(fiber);
   }
 
+  /** Puts a fiber that is ready since then; one that comes from another worker keeps its age. */
   private void putReady(Fiber<?> fiber, long time) {
+    fiber.since = time;
     ready.add(fiber, time);
     countBound(fiber);
   }

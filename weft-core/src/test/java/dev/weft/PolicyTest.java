@@ -419,7 +419,7 @@ class PolicyTest {
   // ---- the user's own ----
 
   /** Last come, first served. */
-  private static final class LastFirst implements Policy.ReadyQueue {
+  private static class LastFirst implements Policy.ReadyQueue {
     private final ArrayDeque<Fiber<?>> fibers = new ArrayDeque<>();
 
     @Override
@@ -446,6 +446,52 @@ class PolicyTest {
     }
     run();
     assertThat(order).containsExactly("c", "b", "a");
+  }
+
+  /** Says for each fiber at which times it was said to have become ready. */
+  private record Stealing(ConcurrentHashMap<Fiber<?>, List<Long>> readySince) implements Policy {
+    @Override
+    public ReadyQueue newQueue() {
+      return new LastFirst() {
+        @Override
+        public void add(Fiber<?> fiber, long now) {
+          readySince
+              .computeIfAbsent(fiber, _ -> Collections.synchronizedList(new ArrayList<>()))
+              .add(now);
+          super.add(fiber, now);
+        }
+      };
+    }
+
+    @Override
+    public boolean steals() {
+      return true;
+    }
+  }
+
+  @Test
+  void whoIsStolenKeepsTheTimeThatItHasWaited() throws Exception {
+    Stealing policy = new Stealing(new ConcurrentHashMap<>());
+    scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
+    List<Fiber<Void>> children =
+        scheduler
+            .go(
+                () -> {
+                  List<Fiber<Void>> begun = new ArrayList<>();
+                  for (int i = 0; i < 10; i++) {
+                    begun.add(Weft.go(() -> {}));
+                  }
+                  while (!begun.stream().allMatch(Fiber::isDone)) {
+                    compute(MS); // holds its thread: all must be stolen
+                  }
+                  return begun;
+                })
+            .join();
+    for (Fiber<Void> child : children) {
+      assertThat(policy.readySince.get(child))
+          .hasSizeGreaterThan(1)
+          .satisfies(times -> assertThat(Set.copyOf(times)).hasSize(1));
+    }
   }
 
   @Test
