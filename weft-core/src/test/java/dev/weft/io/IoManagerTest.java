@@ -1,5 +1,7 @@
 package dev.weft.io;
 
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -35,8 +37,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,18 +71,6 @@ class IoManagerTest {
     assertThat(io.pendingEvents()).isZero();
   }
 
-  private static void eventually(BooleanSupplier condition) {
-    long start = System.nanoTime();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime() - start).isLessThan(15_000_000_000L);
-      LockSupport.parkNanos(100_000);
-    }
-  }
-
-  private static void waits(Fiber<?> fiber) {
-    eventually(() -> fiber.status() == Fiber.Status.WAITING);
-  }
-
   private void awaitCall() throws InterruptedException {
     assertThat(called.await(15, TimeUnit.SECONDS)).as("called back").isTrue();
   }
@@ -107,7 +95,7 @@ class IoManagerTest {
     assertThat(io.pendingEvents()).isEqualTo(1);
     send();
     awaitCall();
-    eventually(() -> io.pendingEvents() == 0);
+    eventually("no event is pending", () -> io.pendingEvents() == 0);
     send();
     CountDownLatch second = new CountDownLatch(1);
     io.addEvent(left, IoEvent.READ, second::countDown); // it is there already
@@ -164,7 +152,7 @@ class IoManagerTest {
     send();
 
     ByteBuffer drain = ByteBuffer.allocate(1);
-    eventually(() -> readable(drain));
+    eventually("it is readable", () -> readable(drain));
     io.addEvent(left, IoEvent.READ, called::countDown);
     assertThat(io.cancelEvent(left, IoEvent.READ)).isTrue();
     assertThat(io.cancelEvent(left, IoEvent.READ)).isFalse();
@@ -219,7 +207,9 @@ class IoManagerTest {
     scheduler.go(() -> io.addEvent(left, IoEvent.WRITE, writable::countDown)).join();
     send();
     awaitCall();
-    eventually(() -> io.pendingEvents() == 1); // the callback may be quicker than the count
+    eventually(
+        "one event is pending",
+        () -> io.pendingEvents() == 1); // the callback may be quicker than the count
     assertThat(writable.getCount()).isEqualTo(1);
     ByteBuffer sink = ByteBuffer.allocate(1 << 20);
     scheduler
@@ -250,7 +240,7 @@ class IoManagerTest {
     assertThatExceptionOfType(UncheckedIOException.class)
         .isThrownBy(() -> io.addEvent(left, IoEvent.READ, () -> {}))
         .withCauseInstanceOf(ClosedChannelException.class);
-    eventually(() -> peerSeesTheEnd());
+    eventually("the peer sees the end", () -> peerSeesTheEnd());
   }
 
   private boolean peerSeesTheEnd() {
@@ -276,7 +266,7 @@ class IoManagerTest {
       next.source().configureBlocking(false);
       AtomicInteger nextCalls = new AtomicInteger();
       io.addEvent(next.source(), IoEvent.READ, nextCalls::incrementAndGet);
-      eventually(() -> calls.get() == 1);
+      eventually("it is called", () -> calls.get() == 1);
       assertThat(nextCalls).hasValue(0);
       assertThat(io.delEvent(next.source(), IoEvent.READ)).isTrue();
       next.source().close();
@@ -343,7 +333,7 @@ class IoManagerTest {
               calls.incrementAndGet();
             });
     Thread stopper = Thread.ofPlatform().start(other::stop);
-    eventually(() -> stopper.getState() == Thread.State.WAITING);
+    eventually("stop() waits", () -> stopper.getState() == Thread.State.WAITING);
     send();
     stopper.join();
     assertThat(calls).hasValue(1);
@@ -370,7 +360,7 @@ class IoManagerTest {
     waits(suspended);
     waits(waiting);
     Thread stopper = Thread.ofPlatform().start(failing::stop);
-    eventually(() -> stopper.getState() == Thread.State.WAITING);
+    eventually("stop() waits", () -> stopper.getState() == Thread.State.WAITING);
     send();
     suspended.join();
     left.write(ByteBuffer.wrap(new byte[] {1}));
@@ -397,7 +387,7 @@ class IoManagerTest {
         });
     awaitCall();
     send();
-    eventually(() -> io.pendingEvents() == 0); // told by thread 1
+    eventually("no event is pending", () -> io.pendingEvents() == 0); // told by thread 1
     release.set(true);
     waiter.join();
   }

@@ -22,7 +22,13 @@ public final class EchoBenchmark {
   static final Metric IDLE_HEAP =
       new Metric("heap per idle connection", "bytes", Metric.Better.LESS);
 
+  static final Metric CPU_OF_CONNECTION =
+      new Metric("the server's CPU time per connection", "µs", Metric.Better.LESS);
+  static final Metric CONNECTIONS =
+      new Metric("connections", "1,000 connections/s", Metric.Better.MORE);
+
   private static final String WEFT = "Weft";
+  private static final String WEFT_LISTENERS = "Weft, a listener of each thread";
   private static final String WEFT_ON_NIO = "Weft on NIO";
   private static final String BARE_EPOLL = "bare epoll";
   private static final String NIO = "NIO";
@@ -89,6 +95,25 @@ public final class EchoBenchmark {
             .metrics(LOST, THROUGHPUT, IDLE_HEAP);
     contestants(echo, IdleConnectionsProbe.class, 1);
     return echo.bar(Bar.within(LOST, 5, WEFT)).bar(Bar.within(IDLE_HEAP, 4096, WEFT)).build();
+  }
+
+  /** Who accepts, if there are several threads: one for all, or each for itself. */
+  public static Comparison accept() {
+    int cores = Runtime.getRuntime().availableProcessors();
+    return Comparison.named(
+            "echo-accept",
+            "What connections take that come and go, and 100 that stay, on " + cores + " threads.")
+        .metrics(CPU_OF_CONNECTION, CONNECTIONS, CPU, THROUGHPUT)
+        .contestant(WEFT, EchoSetup.probe(AcceptProbe.class, EchoServer.Kind.WEFT, cores))
+        .contestant(
+            WEFT_LISTENERS,
+            EchoSetup.probe(AcceptProbe.class, EchoServer.Kind.WEFT_LISTENERS, cores))
+        .contestant(NETTY, EchoSetup.probe(AcceptProbe.class, EchoServer.Kind.NETTY, cores))
+        .contestant(
+            VIRTUAL_THREADS,
+            EchoSetup.probe(
+                AcceptProbe.class, EchoServer.Kind.VIRTUAL_THREADS, cores, Carriers.of(cores)))
+        .build();
   }
 
   private static void contestants(

@@ -38,11 +38,8 @@ public final class EchoProbe implements WindowProbe {
 
   private static Map<String, Double> measure(EchoLoad load, boolean withLatency)
       throws InterruptedException {
-    Map<String, Double> numbers = new HashMap<>();
     EchoLoad.Window window = load.saturate(SETTLE, WATCH);
-    numbers.put(EchoBenchmark.CPU.name(), window.cpuNanosPerRequest() / 1e3);
-    numbers.put(EchoBenchmark.THROUGHPUT.name(), window.requestsPerSecond() / 1e3);
-    numbers.put(EchoBenchmark.ALLOCATED.name(), window.bytesPerRequest());
+    Map<String, Double> numbers = new HashMap<>(numbersOf(window));
     if (withLatency) {
       double half = window.requestsPerSecond() / 2;
       EchoLoad.Latencies latencies = load.atRate(half, SETTLE, SLICE, SLICES);
@@ -50,6 +47,16 @@ public final class EchoProbe implements WindowProbe {
       numbers.put(EchoBenchmark.LATENCY_OF_SLICE.name(), latencies.p99OfSlice() / 1e3);
     }
     return numbers;
+  }
+
+  static Map<String, Double> numbersOf(EchoLoad.Window window) {
+    return Map.of(
+        EchoBenchmark.CPU.name(),
+        window.cpuNanosPerRequest() / 1e3,
+        EchoBenchmark.THROUGHPUT.name(),
+        window.requestsPerSecond() / 1e3,
+        EchoBenchmark.ALLOCATED.name(),
+        window.bytesPerRequest());
   }
 
   private static int bytes(String size) {

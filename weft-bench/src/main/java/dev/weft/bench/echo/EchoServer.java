@@ -21,6 +21,8 @@ interface EchoServer {
   enum Kind {
     /** Weft: a fiber for each connection, on the poller that {@code -Dweft.poller} names. */
     WEFT,
+    /** Likewise, each thread with a listener of its own. */
+    WEFT_LISTENERS,
     /** The limit: a loop over epoll with the same foreign functions, and nothing else. */
     BARE_EPOLL,
     /** The JDK's selectors. */
@@ -34,7 +36,8 @@ interface EchoServer {
 
     EchoServer create() {
       return switch (this) {
-        case WEFT -> new WeftServer();
+        case WEFT -> new WeftServer(false);
+        case WEFT_LISTENERS -> new WeftServer(true);
         case BARE_EPOLL -> new BareEpollServer();
         case NIO -> new NioServer();
         case VIRTUAL_THREADS -> new VirtualThreadServer();

@@ -1,5 +1,6 @@
 package dev.weft.bench.echo;
 
+import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
 import dev.weft.net.TcpListener;
 import dev.weft.net.TcpStream;
@@ -10,21 +11,44 @@ import java.net.StandardSocketOptions;
 
 /** A fiber for each connection, in blocking style. */
 final class WeftServer implements EchoServer {
+  private final boolean listenerOfEachThread;
+
+  /**
+   * Creates one.
+   *
+   * @param listenerOfEachThread whether the system deals connections to a listener of each thread,
+   *     by {@code SO_REUSEPORT}, or one fiber accepts and deals them
+   */
+  WeftServer(boolean listenerOfEachThread) {
+    this.listenerOfEachThread = listenerOfEachThread;
+  }
+
   @Override
   public void start(int threads, int buffer) throws IOException {
     Scheduler scheduler = Scheduler.builder().name("echo").threads(threads).build().start();
-    TcpListener listener =
-        TcpListener.builder()
-            .backlog(BACKLOG)
-            .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-    scheduler.go(
-        () -> {
-          while (true) {
-            TcpStream stream = listener.accept();
-            scheduler.go(() -> echo(stream, buffer));
-          }
-        });
-    ServerMain.tellPort(((InetSocketAddress) listener.localAddress()).getPort());
+    int port = 0;
+    for (int i = 0; i < (listenerOfEachThread ? threads : 1); i++) {
+      TcpListener listener = listen(port);
+      port = ((InetSocketAddress) listener.localAddress()).getPort();
+      FiberOptions anywhere = FiberOptions.named("echo");
+      FiberOptions place = listenerOfEachThread ? anywhere.onThread(i) : anywhere;
+      scheduler.go(
+          place,
+          () -> {
+            while (true) {
+              TcpStream stream = listener.accept();
+              scheduler.go(place, () -> echo(stream, buffer));
+            }
+          });
+    }
+    ServerMain.tellPort(port);
+  }
+
+  private TcpListener listen(int port) throws IOException {
+    return TcpListener.builder()
+        .backlog(BACKLOG)
+        .option(StandardSocketOptions.SO_REUSEPORT, listenerOfEachThread)
+        .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
   }
 
   private static void echo(TcpStream stream, int size) {

@@ -41,6 +41,7 @@ public final class Suite {
         EchoBenchmark.comparison(),
         EchoBenchmark.sizes(),
         EchoBenchmark.threads(),
+        EchoBenchmark.accept(),
         EchoBenchmark.idle(),
         HookEchoBenchmark.comparison(),
         HookEchoBenchmark.threads(),
