@@ -534,7 +534,7 @@ public final class Fiber<T> {
   private @Nullable Worker currentWorker() {
     Thread me = Thread.currentThread();
     if (!me.isVirtual()) {
-      return worker.isServedBy(me) ? worker : null;
+      return worker.isServedBy(me) ? worker : Worker.ofThisThread();
     }
     Fiber<?> waker = currentOrNull();
     return waker == null ? null : waker.workerHere();

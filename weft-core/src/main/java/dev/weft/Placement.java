@@ -52,7 +52,8 @@ final class Placement {
    * Where a fiber goes that has become ready: to its home. But if that sleeps, and the one who
    * wakes the fiber has nothing else to run, it stays with him: two that talk to each other end up
    * on one thread instead of waking each other's. Should it have to wait there, the watchdog sees
-   * to it that the sleeper takes it back.
+   * to it that the sleeper takes it back. And who has waited for a socket stays with its poller,
+   * should another worker have taken it over meanwhile: or each of its events would cross threads.
    *
    * @param here the worker, of whatever scheduler, on whose thread this is called, if any
    */
@@ -69,7 +70,7 @@ final class Placement {
     if (here == null || here == home || isForeign(here)) {
       return home;
     }
-    if (steals || (!fiber.isNew() && home.isAsleep() && !here.hasReady())) {
+    if (steals || (!fiber.isNew() && (here.polls() || (home.isAsleep() && !here.hasReady())))) {
       fiber.home = here;
       return here;
     }

@@ -135,6 +135,10 @@ final class Worker extends SpinLock implements TimerPlace {
   private long batchBegan;
   private boolean justSlept = true;
 
+  // true while it looks at a poller, and so makes ready whose sockets are ready; this worker's
+  // thread only
+  private boolean polls;
+
   // when it last stood in for stuck workers; this worker's thread only
   private long lastStandIn;
 
@@ -241,7 +245,12 @@ final class Worker extends SpinLock implements TimerPlace {
       fitBatch();
     }
     if (worker.poller.isMade() && worker.pollIsDue(this)) {
-      worker.poller.poll();
+      polls = true;
+      try {
+        worker.poller.poll();
+      } finally {
+        polls = false;
+      }
     }
     worker.takeInboxAndTimers(now, due, takeDue);
   }
@@ -479,7 +488,12 @@ final class Worker extends SpinLock implements TimerPlace {
         if (nanos > 0 && asleep && !scheduler.hasStopped()) {
           sleeps++;
           polledAt = slices;
-          poller.await(nanos);
+          polls = true;
+          try {
+            poller.await(nanos);
+          } finally {
+            polls = false;
+          }
           justSlept = true;
           interrupted |= Thread.interrupted(); // or the next wait would not wait
         }
@@ -692,6 +706,11 @@ final class Worker extends SpinLock implements TimerPlace {
     } finally {
       unlock();
     }
+  }
+
+  /** Returns whether its thread, which calls, looks at a poller. */
+  boolean polls() {
+    return polls;
   }
 
   boolean isAsleep() {

@@ -14,6 +14,7 @@ import dev.weft.Scheduler;
 import dev.weft.Weft;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -446,6 +447,51 @@ class TcpTest {
 
   private static boolean unread(TcpStream server, String letter, Fiber<?> reader) {
     return server.isOpen() && (letter.equals("c") || reader.status() == Fiber.Status.WAITING);
+  }
+
+  @Test
+  @Feature("I7")
+  void whoIsTakenOverComesBackToTheThreadThatPollsItsSocket() throws Exception {
+    try (Scheduler two =
+            Scheduler.builder().threads(2).blockedAfter(Duration.ofMillis(30)).build().start();
+        Nets.Pair pair = Nets.Pair.open()) {
+      AtomicBoolean takenOver = new AtomicBoolean();
+      Fiber<Void> reader =
+          two.go(
+              () -> {
+                text(pair.server(), 1);
+                int polling = Fiber.threadIndex();
+                two.go(
+                    FiberOptions.named("holds its thread").onThread(polling),
+                    () -> {
+                      while (!takenOver.get()) {
+                        Thread.onSpinWait();
+                      }
+                    });
+                Fiber.yield();
+                assertThat(Fiber.threadIndex()).isNotEqualTo(polling);
+                takenOver.set(true);
+                while (Fiber.threadIndex() != polling) {
+                  text(pair.server(), 1); // more than once while its thread counts as stuck
+                }
+              });
+      Nets.eventually(
+          "it is back",
+          () -> reader.status() == Fiber.Status.DONE || writeOne(pair.client(), reader));
+      reader.join();
+    }
+  }
+
+  /** Writes if the reader waits; returns false. */
+  private static boolean writeOne(TcpStream stream, Fiber<?> reader) {
+    try {
+      if (reader.status() == Fiber.Status.WAITING) {
+        stream.write(bytes("a"));
+      }
+      return false;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test
