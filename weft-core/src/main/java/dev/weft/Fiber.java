@@ -534,7 +534,10 @@ public final class Fiber<T> {
   private @Nullable Worker currentWorker() {
     Thread me = Thread.currentThread();
     if (!me.isVirtual()) {
-      return worker.isServedBy(me) ? worker : Worker.ofThisThread();
+      if (worker.isServedBy(me)) {
+        return worker;
+      }
+      return isNew() ? null : Worker.ofThisThread(); // a new one has been dealt its place
     }
     Fiber<?> waker = currentOrNull();
     return waker == null ? null : waker.workerHere();

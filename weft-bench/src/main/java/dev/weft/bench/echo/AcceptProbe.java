@@ -25,16 +25,16 @@ public final class AcceptProbe implements WindowProbe {
     ServerProcess server = EchoSetup.start(WAVE + STAYING, SIZE);
     EchoLoad.warmUp(server, EchoSetup.threads(), SIZE, quick);
     EchoLoad staying = new EchoLoad(server, EchoSetup.threads(), STAYING, SIZE);
-    comeAndGo(server);
+    LoadLoop comingAndGoing = new LoadLoop(server.port(), SIZE);
+    comeAndGo(server, comingAndGoing);
     return () -> {
-      Map<String, Double> numbers = new HashMap<>(comeAndGo(server));
+      Map<String, Double> numbers = new HashMap<>(comeAndGo(server, comingAndGoing));
       numbers.putAll(EchoProbe.numbersOf(staying.saturate(SETTLE, WATCH)));
       return numbers;
     };
   }
 
-  private static Map<String, Double> comeAndGo(ServerProcess server) {
-    LoadLoop loop = new LoadLoop(server.port(), SIZE);
+  private static Map<String, Double> comeAndGo(ServerProcess server, LoadLoop loop) {
     long cpu = server.cpuNanos();
     long start = System.nanoTime();
     long connections = 0;

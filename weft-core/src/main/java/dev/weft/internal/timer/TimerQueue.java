@@ -78,11 +78,7 @@ public final class TimerQueue {
   /** Adds a node that is in no queue, to expire at {@code deadline} or up to a tick later. */
   public void add(TimerNode node, long deadline) {
     node.deadline = deadline;
-    TimerChunk tail = unsortedTail;
-    if (tail == null || tail.isFull()) {
-      tail = newTail(UNSORTED);
-    }
-    tail.add(node);
+    append(node, UNSORTED, unsortedTail);
     size++;
   }
 
@@ -206,15 +202,12 @@ public final class TimerQueue {
     int highestBit = 63 - Long.numberOfLeadingZeros((tick ^ elapsed) | 1);
     int shift = highestBit & -Byte.SIZE;
     int slot = shift * (SLOTS / Byte.SIZE) + ((int) (tick >>> shift) & (SLOTS - 1));
-    append(node, slot);
+    append(node, slot, tails[slot]);
   }
 
-  private void append(TimerNode node, int slot) {
-    TimerChunk tail = tails[slot];
-    if (tail == null || tail.isFull()) {
-      tail = newTail(slot);
-    }
-    tail.add(node);
+  private void append(TimerNode node, int slot, @Nullable TimerChunk tail) {
+    TimerChunk last = tail == null || tail.isFull() ? newTail(slot) : tail;
+    last.add(node);
   }
 
   private TimerChunk newTail(int slot) {
