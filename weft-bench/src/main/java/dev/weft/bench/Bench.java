@@ -5,6 +5,7 @@ import dev.weft.bench.model.Run;
 import dev.weft.bench.model.Trial;
 import dev.weft.bench.report.Environment;
 import dev.weft.bench.report.JsonReport;
+import dev.weft.bench.report.NumbersPage;
 import dev.weft.bench.report.Summary;
 import dev.weft.bench.report.SvgChart;
 import dev.weft.bench.report.TextTable;
@@ -17,6 +18,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** {@code ./weft bench}: runs comparisons and reports them. */
 public final class Bench {
@@ -51,6 +53,10 @@ public final class Bench {
         list();
         return 0;
       }
+      if (options.page) {
+        page(options.chosen(suite));
+        return 0;
+      }
       OnlyOne.check();
       boolean allMet = measure(options, "./weft bench " + String.join(" ", args));
       return options.check && !allMet ? 1 : 0;
@@ -73,7 +79,7 @@ public final class Bench {
     List<Comparison> chosen = options.chosen(suite);
     int rounds = options.rounds();
     Environment environment =
-        Environment.here(jvmFlags, commandLine.strip(), rounds, options.quick);
+        Environment.here(workspace.code(), jvmFlags, commandLine.strip(), rounds, options.quick);
     int trials = rounds * chosen.stream().mapToInt(Comparison::trialsPerRound).sum();
     List<String> reports = new ArrayList<>();
     boolean allMet = true;
@@ -94,6 +100,20 @@ public final class Bench {
     out.println(environment.method());
     reports.forEach(report -> out.print("\n" + report));
     return allMet;
+  }
+
+  /** Puts all results that there are on one page, with their pictures. */
+  private void page(List<Comparison> chosen) throws IOException {
+    List<String> results = new ArrayList<>();
+    for (Comparison comparison : chosen) {
+      Optional<String> result = workspace.read(comparison.name(), "json");
+      Optional<String> picture = workspace.read(comparison.name(), "svg");
+      if (result.isPresent() && picture.isPresent()) {
+        results.add(result.get());
+        workspace.publish("img/" + comparison.name() + ".svg", picture.get());
+      }
+    }
+    out.println(workspace.publish("numbers.md", NumbersPage.render(results)));
   }
 
   /** Writes picture and raw numbers at once, so that an interrupted run keeps what it has. */

@@ -34,6 +34,11 @@ final class BenchOptions {
   @Option(names = "--check", description = "Exit with status 1 if a bar is missed.")
   boolean check;
 
+  @Option(
+      names = "--page",
+      description = "Measure nothing: put the results in target/bench on the page docs/numbers.md.")
+  boolean page;
+
   @Option(names = "--list", description = "Say what there is to run.")
   boolean list;
 
@@ -57,7 +62,8 @@ final class BenchOptions {
       new CommandLine(options).parseArgs(args);
     } catch (ParameterException e) {
       throw new WrongUse(
-          e.getMessage() + "; the options are --quick, --rounds N, --check, --list, --help");
+          e.getMessage()
+              + "; the options are --quick, --rounds N, --check, --page, --list, --help");
     }
     if (options.rounds < 1 && options.rounds != UNSET) {
       throw new WrongUse("--rounds must be at least 1, not " + options.rounds);

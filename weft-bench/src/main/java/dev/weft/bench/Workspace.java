@@ -6,10 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The repository's folders that a run uses: the flags in its root, and {@code target/bench}. */
+/** The repository's folders that a run uses: its root, {@code target/bench} and {@code docs}. */
 record Workspace(Path root) {
+  private static final String UNKNOWN = "unknown";
+
   /** Returns the repository that {@code weft.root} names, else the current folder. */
   static Workspace find() {
     return new Workspace(Path.of(System.getProperty("weft.root", "")).toAbsolutePath());
@@ -31,6 +34,20 @@ record Workspace(Path root) {
         .toList();
   }
 
+  /** Returns the commit that is checked out, for people; unknown if git cannot tell. */
+  String code() {
+    try {
+      Process git =
+          new ProcessBuilder("git", "-C", root.toString(), "describe", "--always", "--dirty")
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      String said = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return said.isBlank() ? UNKNOWN : said.strip();
+    } catch (IOException e) { // there is no git
+      return UNKNOWN;
+    }
+  }
+
   /** Opens an empty log for the chatter of the measured JVMs. */
   PrintStream log(String name) throws IOException {
     return new PrintStream(
@@ -40,6 +57,20 @@ record Workspace(Path root) {
   /** Writes a result and returns where it is, for people. */
   Path write(String name, String extension, String content) throws IOException {
     Path file = output(name, extension);
+    Files.writeString(file, content);
+    return root.relativize(file);
+  }
+
+  /** Returns the result of an earlier run, if there is one. */
+  Optional<String> read(String name, String extension) throws IOException {
+    Path file = output(name, extension);
+    return Files.exists(file) ? Optional.of(Files.readString(file)) : Optional.empty();
+  }
+
+  /** Puts a file of the documentation in place and returns where it is, for people. */
+  Path publish(String name, String content) throws IOException {
+    Path file = root.resolve("docs").resolve(name);
+    Files.createDirectories(file.getParent());
     Files.writeString(file, content);
     return root.relativize(file);
   }

@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,9 +53,9 @@ class BenchTest {
     assertThat(err().lines())
         .containsExactly(
             "weft bench: Unknown option: '--fast';"
-                + " the options are --quick, --rounds N, --check, --list, --help",
+                + " the options are --quick, --rounds N, --check, --page, --list, --help",
             "weft bench: Invalid value for option '--rounds': 'many' is not an int;"
-                + " the options are --quick, --rounds N, --check, --list, --help",
+                + " the options are --quick, --rounds N, --check, --page, --list, --help",
             "weft bench: --rounds must be at least 1, not 0");
   }
 
@@ -91,6 +92,29 @@ class BenchTest {
     assertThat(bench(slow, "--rounds", "1")).isZero();
     assertThat(bench(slow, "--rounds", "1", "--check")).isEqualTo(1);
     assertThat(out()).contains("≤ 1.90 ×  MISSED");
+  }
+
+  @Test
+  void thePageHasTheResultsThatThereAreAndMeasuresNothing() throws InterruptedException {
+    Comparison done =
+        Comparison.named("done", "Was run.").contestant("Weft", trial -> time(1)).build();
+    Comparison other =
+        Comparison.named("other", "Was not.").contestant("Weft", trial -> time(1)).build();
+    bench(List.of(done, other), "done", "--rounds", "1");
+    AtomicInteger measured = new AtomicInteger();
+    Comparison again =
+        Comparison.named("done", "Was run.")
+            .contestant("Weft", trial -> time(measured.incrementAndGet()))
+            .build();
+
+    assertThat(bench(List.of(again, other), "--page")).isZero();
+
+    assertThat(measured).hasValue(0);
+    assertThat(root.resolve("docs/numbers.md"))
+        .content()
+        .contains("## done")
+        .doesNotContain("## other");
+    assertThat(root.resolve("docs/img/done.svg")).exists();
   }
 
   @Test

@@ -10,9 +10,14 @@ import java.time.ZoneId;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Where and when numbers were taken. */
+/**
+ * Where and when numbers were taken.
+ *
+ * @param code the commit that was measured, with {@code -dirty} if files differed from it
+ */
 public record Environment(
     String date,
+    String code,
     String jdk,
     String os,
     String cpu,
@@ -26,9 +31,10 @@ public record Environment(
 
   /** Looks around. */
   public static Environment here(
-      List<String> jvmFlags, String commandLine, int rounds, boolean quick) {
+      String code, List<String> jvmFlags, String commandLine, int rounds, boolean quick) {
     return new Environment(
         LocalDate.now(ZoneId.systemDefault()).toString(),
+        code,
         System.getProperty("java.vendor.version", "") + " (" + Runtime.version() + ")",
         System.getProperty("os.name") + " " + System.getProperty("os.arch"),
         processor(),

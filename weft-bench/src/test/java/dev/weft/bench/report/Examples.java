@@ -15,6 +15,7 @@ final class Examples {
   static final Environment ENVIRONMENT =
       new Environment(
           "2026-01-31",
+          "1234567",
           "25 <test>",
           "Linux",
           "Z80",

@@ -90,6 +90,40 @@ class RenderingTest {
     assertThat(json.get("summary").getAsJsonArray()).hasSize(6);
   }
 
+  @Test
+  void pageSaysFirstWhatWasMissed() {
+    String json = JsonReport.render(summary, Examples.runs(), Examples.ENVIRONMENT);
+
+    assertThat(NumbersPage.render(List.of(json)))
+        .contains(
+            """
+            1 of 2 bars are met. Those that are not:
+
+            | | | against | got | bar |
+            |---|---|---|---|---|
+            | [switch](#switch) | time depth 100,000 | raw | 1.50 [1.50–1.50] | ≤ 1.15 × |
+            """)
+        .endsWith(
+            """
+            ## switch
+
+            What a switch costs & shows.
+            `./weft bench`, commit 1234567, 2026-01-31 · JDK 25 <test> · Linux · Z80 · 2 cores
+
+            | depth | time, ns, less is better | median | min–max | Weft ÷ it | bar |
+            |---|---|---|---|---|---|
+            | 1 | Weft | 585 | 110–1,060 |  |  |
+            |  | raw | 550 | 100–1,000 | 1.08 [1.06–1.10] | ≤ 1.15 × met |
+            |  | thread | 27,500 | 5,000–50,000 | 0.022 [0.021–0.022] |  |
+            | 100,000 | Weft | 300 | 300–300 |  |  |
+            |  | raw | 200 | 200–200 | 1.50 [1.50–1.50] | ≤ 1.15 × **missed** |
+            |  | thread | 9,000 | 9,000–9,000 | 0.033 [0.033–0.033] |  |
+
+            ![switch](img/switch.svg)
+
+            """);
+  }
+
   private static Document parse(String xml) throws Exception {
     return DocumentBuilderFactory.newInstance()
         .newDocumentBuilder()
