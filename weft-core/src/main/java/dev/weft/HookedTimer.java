@@ -1,6 +1,7 @@
 package dev.weft;
 
 import dev.weft.internal.HookFamilies;
+import dev.weft.internal.Nanos;
 import dev.weft.internal.timer.TimerNode;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.ScheduledFuture;
@@ -28,7 +29,7 @@ final class HookedTimer extends TimerNode implements ScheduledFuture<Object> {
       return null;
     }
     HookedTimer timer = new HookedTimer(worker, command);
-    worker.add(timer, worker.scheduler.clock.nanoTime() + nanos);
+    worker.add(timer, worker.scheduler.clock.nanoTime() + Math.min(nanos, Nanos.FOREVER));
     return timer;
   }
 

@@ -44,7 +44,7 @@ final class ResponseRatioQueue implements Policy.ReadyQueue {
     if (occupied == 0) {
       return null;
     }
-    double highest = -1;
+    double highest = Double.NEGATIVE_INFINITY; // "now" may be of before it came
     int best = -1;
     for (long rest = occupied; rest != 0; rest &= rest - 1) {
       int i = Long.numberOfTrailingZeros(rest);

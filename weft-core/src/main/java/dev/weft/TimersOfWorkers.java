@@ -39,9 +39,9 @@ final class TimersOfWorkers implements TimerHost {
   }
 
   @Override
-  public void fire(Body callback, boolean oneShot, Runnable after) {
+  public boolean fire(Body callback, boolean oneShot, Runnable after) {
     if (!oneShot && scheduler.isDrainedBut(recurringRuns.get())) {
-      return; // or a few of them could keep each other and the scheduler alive
+      return false; // or a few of them could keep each other and the scheduler alive
     }
     Body reported =
         () -> {
@@ -56,14 +56,15 @@ final class TimersOfWorkers implements TimerHost {
             after.run();
           }
         };
-    if (!oneShot) {
-      recurringRuns.incrementAndGet();
-    }
     try {
       scheduler.begin(TIMER, reported);
     } catch (RejectedExecutionException e) {
-      // the scheduler has just stopped, and its recurring timers with it
+      return false; // the scheduler has just stopped, and its recurring timers with it
     }
+    if (!oneShot) {
+      recurringRuns.incrementAndGet(); // after the fiber is counted: never more than there are
+    }
+    return true;
   }
 
   private static final FiberOptions TIMER = FiberOptions.named("timer");

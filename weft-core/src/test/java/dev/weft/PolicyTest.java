@@ -202,6 +202,16 @@ class PolicyTest {
     assertThat(queue.next(100 * MS)).isNull();
   }
 
+  /** Clocks are read now and then, and each worker has its own reading. */
+  @Test
+  void whoCameAfterTheTimeThatIsAskedForIsFoundToo() {
+    onThisThread(Policy.responseRatio());
+    Fiber<?> fiber = logging("fiber", 0);
+    Policy.ReadyQueue queue = Policy.responseRatio().newQueue();
+    queue.add(fiber, 1_000 * MS);
+    assertThat(queue.next(0)).isSameAs(fiber);
+  }
+
   @Test
   void aFloodOfShortSlicesStarvesNobody() {
     onThisThread(Policy.responseRatio());

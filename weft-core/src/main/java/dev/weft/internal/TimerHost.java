@@ -19,10 +19,11 @@ public interface TimerHost {
   void checkOpen();
 
   /**
-   * Runs a callback as a fiber, reports what it throws, and then runs {@code after}. Or does not: a
-   * recurring one while the scheduler stops and nothing is left but callbacks like it.
+   * Runs a callback as a fiber, reports what it throws, and then runs {@code after}. Or does not,
+   * and returns false: a recurring one while the scheduler stops and nothing is left but callbacks
+   * like it.
    */
-  void fire(Body callback, boolean oneShot, Runnable after);
+  boolean fire(Body callback, boolean oneShot, Runnable after);
 
   /** Told when a recurring timer begins (+1) and ends (-1). */
   void countRecurring(int change);

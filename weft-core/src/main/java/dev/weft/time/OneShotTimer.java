@@ -49,7 +49,9 @@ final class OneShotTimer extends TimerNode implements Timer {
   record Conditional(Reference<?> condition, Body callback) implements Body {
     @Override
     public void run() throws Exception {
-      callback.run();
+      if (!condition.refersTo(null)) { // nor gone since it was due
+        callback.run();
+      }
     }
   }
 

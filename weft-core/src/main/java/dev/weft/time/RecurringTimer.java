@@ -5,6 +5,7 @@ import dev.weft.internal.Nanos;
 import dev.weft.internal.TimerHost;
 import dev.weft.internal.TimerPlace;
 import dev.weft.internal.timer.TimerNode;
+import dev.weft.internal.wait.SpinLock;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Objects;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /** A timer that calls again and again, at a fixed rate or with a fixed delay. */
 final class RecurringTimer implements Timer {
   /*
-   * Under the monitor of this timer:
+   * Under the lock, no monitor: workers take it on their own threads, and one must not wait for a
+   * fiber that only it can run.
    *
    *   ARMED ──expired──► ARMED                                // at a fixed rate
    *   ARMED ──expired──► FIRED ──callback ended──► ARMED      // with a fixed delay
@@ -35,6 +37,8 @@ final class RecurringTimer implements Timer {
   private final Body callback;
   private final @Nullable Reference<?> condition;
   private final Kind kind;
+
+  private final SpinLock lock = new SpinLock();
 
   private State state = State.ARMED;
   private long period;
@@ -62,38 +66,60 @@ final class RecurringTimer implements Timer {
     RecurringTimer timer = new RecurringTimer(host, callback, condition, kind, period);
     host.checkOpen(); // one that begins as the scheduler stops is never called: no need to end it
     host.countRecurring(1);
-    synchronized (timer) {
+    timer.lock.lock();
+    try {
       timer.arm(host.now() + timer.period);
+    } finally {
+      timer.lock.unlock();
     }
     return timer;
   }
 
   @Override
-  public synchronized boolean cancel() {
-    if (state == State.ENDED) {
-      return false;
+  public boolean cancel() {
+    lock.lock();
+    try {
+      if (state == State.ENDED) {
+        return false;
+      }
+      disarm();
+      end();
+      return true;
+    } finally {
+      lock.unlock();
     }
-    disarm();
-    end();
-    return true;
   }
 
   @Override
-  public synchronized boolean refresh() {
-    return reset(Duration.ofNanos(period), true);
+  public boolean refresh() {
+    lock.lock();
+    try {
+      return restart(period, true);
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override
-  public synchronized boolean reset(Duration newPeriod, boolean fromNow) {
+  public boolean reset(Duration newPeriod, boolean fromNow) {
     long nanos = Nanos.of(Timers.positive(newPeriod));
+    lock.lock();
+    try {
+      return restart(nanos, fromNow);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean restart(long newPeriod, boolean fromNow) {
     if (state == State.ENDED) {
       return false;
     }
     long start = fromNow ? host.now() : deadline - period;
-    period = nanos;
+    period = newPeriod;
     if (state == State.ARMED) {
       disarm();
-      arm(start + nanos);
+      arm(start + newPeriod);
     }
     return true;
   }
@@ -101,43 +127,74 @@ final class RecurringTimer implements Timer {
   private final class Entry extends TimerNode {
     @Override
     public void onExpired() {
-      expired(this);
+      if (takeTurn(this)) {
+        fire();
+      }
     }
   }
 
-  private synchronized void expired(Entry expired) {
-    if (expired != entry || state != State.ARMED) {
-      return; // cancelled or reset after the queue had let go of it
-    }
-    if (condition != null && condition.refersTo(null)) {
-      end();
-      return;
-    }
-    boolean skip = busy;
-    if (!skip) {
+  /** Goes on to the next time; returns whether the callback is to be called for this one. */
+  private boolean takeTurn(Entry expired) {
+    lock.lock();
+    try {
+      if (expired != entry || state != State.ARMED) {
+        return false; // cancelled or reset after the queue had let go of it
+      }
+      if (isOutOfDate()) {
+        end();
+        return false;
+      }
+      boolean wasBusy = busy;
       busy = true;
-      host.fire(this::call, false, this::callbackEnded);
+      switch (kind) {
+        case AT_FIXED_RATE -> arm(deadline + period * (1 + (host.now() - deadline) / period));
+        case WITH_FIXED_DELAY -> state = State.FIRED;
+      }
+      return !wasBusy;
+    } finally {
+      lock.unlock();
     }
-    switch (kind) {
-      case AT_FIXED_RATE -> arm(deadline + period * (1 + (host.now() - deadline) / period));
-      case WITH_FIXED_DELAY -> state = State.FIRED;
+  }
+
+  private void fire() {
+    boolean begun = false;
+    try {
+      begun = host.fire(this::call, false, this::callbackEnded);
+    } finally {
+      if (!begun) {
+        callbackEnded();
+      }
     }
+  }
+
+  private boolean isOutOfDate() {
+    return condition != null && condition.refersTo(null);
   }
 
   private void call() throws Exception {
-    if (!isCancelled()) { // before the fiber of this callback had begun
+    if (!isCancelled() && !isOutOfDate()) { // before the fiber of this callback had begun
       callback.run();
     }
   }
 
-  private synchronized boolean isCancelled() {
-    return state == State.ENDED;
+  private boolean isCancelled() {
+    lock.lock();
+    try {
+      return state == State.ENDED;
+    } finally {
+      lock.unlock();
+    }
   }
 
-  private synchronized void callbackEnded() {
-    busy = false;
-    if (state == State.FIRED) {
-      arm(host.now() + period);
+  private void callbackEnded() {
+    lock.lock();
+    try {
+      busy = false;
+      if (state == State.FIRED) {
+        arm(host.now() + period);
+      }
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -331,6 +331,34 @@ class TimerTest {
     assertThat(virtual.queued()).isZero();
   }
 
+  @Test
+  @Feature("T3")
+  void withItsConditionGoneBeforeItsFiberRunsItIsNotCalled() {
+    WeakReference<Object> condition = new WeakReference<>(new Object());
+    timers.afterWhile(condition, ms(10), this::call);
+    timers.everyWhile(condition, ms(10), this::call);
+    virtual.holdCallbacks();
+    virtual.jump(ms(10));
+    condition.clear();
+    virtual.releaseCallbacks();
+    virtual.advance(ms(100));
+    assertCalledAt();
+    assertThat(timers.pending()).isZero();
+  }
+
+  @Test
+  @Feature("T4")
+  void aRecurringOneWhoseFiberCannotBeginGoesOn() {
+    timers.every(ms(10), this::call);
+    timers.everyAfter(ms(10), this::call);
+    virtual.refuseCallbacks(true);
+    virtual.advance(ms(25));
+    virtual.refuseCallbacks(false);
+    assertCalledAt();
+    virtual.advance(ms(20));
+    assertThat(calls).hasSize(4);
+  }
+
   // ---- arguments ----
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.weft.Fiber;
+import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
@@ -256,5 +257,29 @@ class TimersTest {
     assertThat(timers.pending()).isZero();
     // about a second; a scan of the others for each would take hours
     assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(30));
+  }
+
+  /** It expires on the threads of workers, which must never wait for a fiber of their own. */
+  @Test
+  @Feature({"T1", "T4"})
+  void fibersThatResetARecurringOneDoNotBlockTheThreads() throws Exception {
+    scheduler.start();
+    Timer timer = timers.every(Duration.ofNanos(1), () -> {});
+    List<Fiber<Void>> fibers = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      fibers.add(
+          scheduler.go(
+              FiberOptions.named("busy").onThread(i % 2),
+              () -> {
+                for (int k = 0; k < 50_000; k++) {
+                  timer.reset(Duration.ofNanos(1 + k % 2 * 200_000), k % 4 < 2);
+                  Fiber.yield();
+                }
+              }));
+    }
+    for (Fiber<Void> fiber : fibers) {
+      fiber.join(Duration.ofSeconds(30));
+    }
+    assertThat(timer.cancel()).isTrue();
   }
 }

@@ -23,6 +23,7 @@ final class VirtualTimers implements TimerHost, TimerPlace {
   private long now = start;
   private int pending;
   private boolean callbacksHeld;
+  private boolean refused;
 
   final Timers timers = TimersAccess.newTimers(this);
 
@@ -70,6 +71,11 @@ final class VirtualTimers implements TimerHost, TimerPlace {
   /** From now on the fibers of callbacks wait for {@link #releaseCallbacks}. */
   void holdCallbacks() {
     callbacksHeld = true;
+  }
+
+  /** From now on no fiber of a callback can begin. */
+  void refuseCallbacks(boolean refuse) {
+    refused = refuse;
   }
 
   void releaseCallbacks() {
@@ -152,8 +158,8 @@ final class VirtualTimers implements TimerHost, TimerPlace {
   }
 
   @Override
-  public void fire(Body callback, boolean oneShot, Runnable after) {
-    begun.add(new Begun(callback, after));
+  public boolean fire(Body callback, boolean oneShot, Runnable after) {
+    return !refused && begun.add(new Begun(callback, after));
   }
 
   @Override
