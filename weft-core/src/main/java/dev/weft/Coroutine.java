@@ -396,7 +396,7 @@ public final class Coroutine implements AutoCloseable {
       throw refusal(
           verb,
           "it is "
-              + state
+              + state()
               + " but this thread holds "
               + monitor
               + "; leave the synchronized block first, or use a java.util.concurrent Lock");

@@ -39,9 +39,11 @@ public final class Hook {
   private Hook() {}
 
   /**
-   * Undoes one {@link #disable}.
+   * Undoes one {@link #disable}. What a {@link Coroutine} disables it has to enable itself; if it
+   * ends before, one call of the fiber's makes up for it.
    *
-   * @throws IllegalStateException if the hook is not disabled in this fiber
+   * @throws IllegalStateException if the hook is not disabled in this fiber, or in a coroutine, if
+   *     it was disabled outside
    */
   public static void enable() {
     Fiber<?> self = Fiber.currentOrNull();
@@ -50,8 +52,11 @@ public final class Hook {
         throw new IllegalStateException(
             "cannot enable the hook in " + self + ": it is not disabled there");
       }
+      if (!RawContinuation.unpinIfPinned() && RawContinuation.current() != null) {
+        throw new IllegalStateException(
+            "cannot enable the hook in a coroutine of " + self + ": it was disabled outside it");
+      }
       self.hookDisabled--;
-      RawContinuation.unpin();
     }
   }
 

@@ -211,12 +211,12 @@ public final class Scope implements AutoCloseable {
   }
 
   private <T> Fiber<T> begin(Object body) {
-    checkUsable("go");
+    checkUsable("go in");
     if (state == State.JOINED) {
-      throw refusal("go", "it has been joined; open a new scope");
+      throw refusal("go in", "it has been joined; open a new scope");
     }
     if (ScopedBindings.current() != bindings) {
-      throw refusal("go", "other scoped values are bound than when it was opened");
+      throw refusal("go in", "other scoped values are bound than when it was opened");
     }
     return Weft.here().begin(FiberOptions.DEFAULT, new Inheriting(body, bindings), this);
   }
@@ -468,7 +468,7 @@ public final class Scope implements AutoCloseable {
   }
 
   private IllegalStateException refusal(String verb, String why) {
-    return new IllegalStateException("cannot " + verb + " in " + this + ": " + why);
+    return new IllegalStateException("cannot " + verb + " " + this + ": " + why);
   }
 
   private @Nullable Scope innermost() {

@@ -408,4 +408,89 @@ class HookTest {
       }
     }
   }
+
+  // ---- in coroutines ----
+
+  @Test
+  @Feature({"H5", "C15"})
+  void whatBlocksInACoroutineThatCannotLeaveItsThreadBlocksIt() throws Exception {
+    AtomicBoolean ran = new AtomicBoolean();
+    scheduler
+        .go(
+            () -> {
+              Coroutine coroutine =
+                  Coroutine.of(
+                      () -> {
+                        Hook.disable();
+                        scheduler.go(() -> ran.set(true));
+                        Thread.sleep(5);
+                        Fiber.sleep(Duration.ofMillis(5));
+                        Thread.yield();
+                        assertThat(ran).isFalse();
+                        assertThatThrownBy(Coroutine::yield)
+                            .isInstanceOf(IllegalStateException.class)
+                            .hasMessageContaining("it is pinned (Hook.disable)");
+                        Hook.enable();
+                        Coroutine.yield();
+                        Weft.blocking(
+                            () -> {
+                              Thread.sleep(5);
+                              return null;
+                            });
+                      });
+              coroutine.resume();
+              coroutine.resume();
+              assertThat(coroutine.state()).isEqualTo(Coroutine.State.TERMINATED);
+            })
+        .join();
+    eventually("it has run", ran::get);
+  }
+
+  @Test
+  @Feature("H5")
+  void aCoroutineThatEndsWithoutEnablingHarmsNobody() throws Exception {
+    scheduler
+        .go(
+            () -> {
+              Coroutine.of(Hook::disable).resume();
+              assertThat(Hook.isEnabled()).isFalse();
+              Hook.enable();
+              assertThat(Hook.isEnabled()).isTrue();
+              Hook.disable();
+              assertThatThrownBy(() -> Coroutine.of(Hook::enable).resume())
+                  .isInstanceOf(IllegalStateException.class)
+                  .hasMessageContaining("it was disabled outside");
+              Hook.enable();
+              Coroutine.of(Hook::disable).resume();
+            })
+        .join();
+    sleepTwice();
+  }
+
+  // ---- limits ----
+
+  @Test
+  @Feature({"H2", "T8"})
+  void aLimitWithoutEndIsNone() throws Exception {
+    for (Body wait :
+        List.<Body>of(
+            () -> Thread.sleep(Long.MAX_VALUE),
+            () -> LockSupport.parkNanos(Long.MAX_VALUE),
+            () -> new CountDownLatch(1).await(Long.MAX_VALUE, TimeUnit.DAYS))) {
+      AtomicBoolean returned = new AtomicBoolean();
+      Fiber<Void> fiber =
+          scheduler.go(
+              () -> {
+                wait.run();
+                returned.set(true);
+              });
+      waits(fiber);
+      long before = scheduler.stats().threads().getFirst().switches();
+      scheduler.go(() -> {}).join(); // in which it would come round again
+      scheduler.go(() -> {}).join();
+      assertThat(scheduler.stats().threads().getFirst().switches() - before).isLessThanOrEqualTo(2);
+      assertThat(returned).isFalse();
+      fiber.cancel();
+    }
+  }
 }

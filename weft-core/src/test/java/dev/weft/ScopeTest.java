@@ -270,7 +270,7 @@ class ScopeTest {
                     List.<Body>of(() -> scope.go(() -> {}), scope::join, scope::close)) {
                   assertThatIllegalStateException()
                       .isThrownBy(use::run)
-                      .withMessageContaining("in " + scope)
+                      .withMessageContaining(scope + ": ")
                       .withMessageContaining("only the one who opened it may, not " + self);
                 }
               });
@@ -295,7 +295,7 @@ class ScopeTest {
         .withMessage("cannot go in " + scope + ": it is closed");
     assertThatIllegalStateException()
         .isThrownBy(scope::join)
-        .withMessage("cannot join in " + scope + ": it is closed");
+        .withMessage("cannot join " + scope + ": it is closed");
   }
 
   @Test

@@ -56,20 +56,51 @@ public final class RawContinuation extends Continuation {
     }
   }
 
+  /** Undoes one pin of the innermost continuation of any scope; returns false if it has none. */
+  public static boolean unpinIfPinned() {
+    try {
+      unpin();
+      return true;
+    } catch (IllegalStateException e) { // "pin underflow"
+      return false;
+    }
+  }
+
   @Override
   protected void onContinue() {
     target.onContinue();
   }
 
+  /**
+   * Called if it cannot be left: by {@link #suspend}, which fails then, or because the thread
+   * around it parks, which blocks then.
+   */
   @Override
   protected void onPinned(Pinned reason) {
+    if (!isSuspending()) {
+      return;
+    }
     String why =
         switch (reason) {
           case NATIVE -> "a native method is on its stack";
           case MONITOR -> "it holds a monitor (synchronized)";
-          case CRITICAL_SECTION -> "it is pinned";
+          case CRITICAL_SECTION -> "it is pinned (Hook.disable)";
           case EXCEPTION -> "there was no memory to save its stack";
         };
     throw new IllegalStateException("cannot yield " + target + ": " + why);
+  }
+
+  /** Looks at the stack, so that a switch that succeeds has nothing to note down. */
+  private static boolean isSuspending() {
+    return StackWalker.getInstance()
+        .walk(
+            frames ->
+                frames
+                    .filter(frame -> !frame.getClassName().equals(Continuation.class.getName()))
+                    .dropWhile(frame -> !frame.getMethodName().equals("onPinned"))
+                    .skip(1)
+                    .findFirst()
+                    .filter(frame -> frame.getClassName().equals(RawContinuation.class.getName()))
+                    .isPresent());
   }
 }
