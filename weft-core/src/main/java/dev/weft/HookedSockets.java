@@ -4,6 +4,7 @@ import dev.weft.internal.HookFamilies;
 import dev.weft.internal.jdk.PollerHook;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.HookedDescriptor;
+import java.io.UncheckedIOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -24,7 +25,12 @@ final class HookedSockets {
       return false; // a fiber that holds its thread could not be woken by it
     }
     EpollPoller poller = (EpollPoller) self.worker.poller;
-    HookedDescriptor descriptor = poller.hooked().expect(fd, direction, Thread.currentThread());
+    HookedDescriptor descriptor;
+    try {
+      descriptor = poller.hooked().expect(fd, direction, Thread.currentThread());
+    } catch (UncheckedIOException e) { // no descriptor left to poll by
+      return false;
+    }
     if (descriptor == null) {
       return false;
     }

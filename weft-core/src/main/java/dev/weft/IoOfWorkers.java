@@ -89,7 +89,10 @@ final class IoOfWorkers implements IoHost {
     @Override
     public Poller poller() {
       Fiber<?> self = Fiber.currentOrNull();
-      return (self != null ? self.worker : Scheduler.shared().placement.forThread()).poller;
+      if (self != null && !self.worker.poller.isClosed()) {
+        return self.worker.poller;
+      }
+      return Scheduler.shared().placement.forThread().poller; // its own has stopped, or has none
     }
 
     @Override

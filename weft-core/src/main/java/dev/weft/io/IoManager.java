@@ -264,7 +264,7 @@ public final class IoManager {
 
   private void withdraw(Object key, IoEvent event, Waiter waiter) {
     Watched found = watched.get(key);
-    if (found != null && found.takeIf(event, waiter)) {
+    if (found != null && found.takeIf(event, waiter) != null) {
       host.pending(-1);
     }
   }

@@ -1,6 +1,7 @@
 package dev.weft.io;
 
 import dev.weft.internal.jdk.ChannelInternals;
+import dev.weft.internal.jdk.Pinning;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.poller.NioPoller;
@@ -19,9 +20,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>It is watched for exactly those directions that have a listener.
- *   <li>It is dead if and only if it has none; then it is registered nowhere and never will be, and
- *       the next event makes another one. So what the poller tells late finds nobody.
+ *   <li>It is dead if it has none, or on NIO if the channel is closed besides; then it is
+ *       registered nowhere and never will be, and the next event makes another one. So what the
+ *       poller tells late finds nobody.
  *   <li>A listener that is taken out is told, or not, by the one who took it: once.
+ *   <li>A fiber is pinned while it has the monitor or waits for it: a worker that polls takes it on
+ *       its own thread, and must not wait for a fiber that only it can run.
  * </ul>
  */
 abstract class Watched extends Pollable {
@@ -44,7 +48,17 @@ abstract class Watched extends Pollable {
   }
 
   /** Adds an event; returns false if it is dead. */
-  final synchronized boolean add(IoEvent event, IoManager.Listener listener) throws IOException {
+  final boolean add(IoEvent event, IoManager.Listener listener) throws IOException {
+    boolean pinned = Pinning.begin();
+    try {
+      return addPinned(event, listener);
+    } finally {
+      Pinning.end(pinned);
+    }
+  }
+
+  private synchronized boolean addPinned(IoEvent event, IoManager.Listener listener)
+      throws IOException {
     if (dead) {
       return false;
     }
@@ -55,7 +69,7 @@ abstract class Watched extends Pollable {
     int before = directions();
     set(event, listener);
     try {
-      if (before == 0 && key instanceof SelectableChannel channel) {
+      if (closing == null && key instanceof SelectableChannel channel) {
         closing = ChannelInternals.watch(channel, this::closed);
       }
       watch(before, directions());
@@ -70,33 +84,50 @@ abstract class Watched extends Pollable {
   }
 
   /** Takes an event out; returns null if there is none. */
-  final synchronized IoManager.@Nullable Listener take(IoEvent event) {
-    IoManager.Listener listener = event == IoEvent.READ ? reader : writer;
-    if (listener != null) {
-      set(event, null);
-      rewatch(directions() | bit(event));
-    }
-    return listener;
+  final IoManager.@Nullable Listener take(IoEvent event) {
+    return takeIf(event, null);
   }
 
-  final synchronized boolean takeIf(IoEvent event, IoManager.Listener expected) {
-    return (event == IoEvent.READ ? reader : writer) == expected && take(event) != null;
+  /** Takes an event out, if it is this one, or whichever; returns null if it is not there. */
+  final IoManager.@Nullable Listener takeIf(IoEvent event, IoManager.@Nullable Listener expected) {
+    boolean pinned = Pinning.begin();
+    try {
+      return takePinned(event, expected);
+    } finally {
+      Pinning.end(pinned);
+    }
+  }
+
+  private synchronized IoManager.@Nullable Listener takePinned(
+      IoEvent event, IoManager.@Nullable Listener expected) {
+    IoManager.Listener listener = event == IoEvent.READ ? reader : writer;
+    if (listener == null || (expected != null && listener != expected)) {
+      return null;
+    }
+    set(event, null);
+    rewatch(directions() | bit(event));
+    return listener;
   }
 
   @Override
   protected final void onReady(int ready, boolean ended) {
     IoManager.Listener toRead;
     IoManager.Listener toWrite;
-    synchronized (this) {
-      if (dead) {
-        return;
+    boolean pinned = Pinning.begin(); // a fiber that closes the channel comes here too
+    try {
+      synchronized (this) {
+        if (dead) {
+          return;
+        }
+        int before = directions();
+        toRead = (ready & Poller.READ) != 0 ? reader : null;
+        toWrite = (ready & Poller.WRITE) != 0 ? writer : null;
+        reader = toRead != null ? null : reader;
+        writer = toWrite != null ? null : writer;
+        rewatch(before);
       }
-      int before = directions();
-      toRead = (ready & Poller.READ) != 0 ? reader : null;
-      toWrite = (ready & Poller.WRITE) != 0 ? writer : null;
-      reader = toRead != null ? null : reader;
-      writer = toWrite != null ? null : writer;
-      rewatch(before);
+    } finally {
+      Pinning.end(pinned);
     }
     try {
       manager.end(toRead, true);
@@ -131,7 +162,9 @@ abstract class Watched extends Pollable {
     int left = directions();
     if (left == 0) {
       unwatch();
-      die();
+      if (!staysRegistered()) {
+        die();
+      }
     } else {
       try {
         watch(before, left);
@@ -154,6 +187,11 @@ abstract class Watched extends Pollable {
   abstract void watch(int before, int directions) throws IOException;
 
   abstract void unwatch();
+
+  /** Returns whether it lives on without listeners, until the channel is closed. */
+  boolean staysRegistered() {
+    return false;
+  }
 
   void afterClose() {}
 
@@ -230,8 +268,14 @@ abstract class Watched extends Pollable {
     @Override
     void unwatch() {
       if (selectionKey != null) {
-        poller.unwant(selectionKey, Poller.BOTH); // kept: it costs nothing
+        poller.unwant(selectionKey, Poller.BOTH);
       }
+    }
+
+    /** A channel that a selector knows is not closed for good before that lets go of it. */
+    @Override
+    boolean staysRegistered() {
+      return selectionKey != null && channel.isOpen();
     }
 
     @Override

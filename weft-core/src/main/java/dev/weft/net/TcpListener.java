@@ -2,6 +2,7 @@ package dev.weft.net;
 
 import dev.weft.internal.net.Accepting;
 import dev.weft.internal.net.NetSocket;
+import dev.weft.sync.Mutex;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.SocketOption;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class TcpListener implements AutoCloseable {
   private final NetSocket socket;
   private final Accepting accepting;
-  private final SocketLock turn = new SocketLock();
+  private final Mutex turn = new Mutex();
   private volatile @Nullable Duration acceptTimeout;
 
   private TcpListener(NetSocket socket) {
@@ -55,14 +56,15 @@ public final class TcpListener implements AutoCloseable {
    * @throws java.nio.channels.AsynchronousCloseException if the listener is closed meanwhile
    */
   public TcpStream accept() throws IOException {
-    turn.enter(socket, "accept at");
+    NetSocket accepted;
+    Turns.await(turn, socket, "accept at");
     try {
-      NetSocket accepted = accepting.next(acceptTimeout);
-      socket.giveWay();
-      return new TcpStream(accepted);
+      accepted = accepting.next(acceptTimeout);
     } finally {
       turn.unlock();
     }
+    socket.giveWay();
+    return new TcpStream(accepted);
   }
 
   /** Limits each wait for a connection; zero is none. */

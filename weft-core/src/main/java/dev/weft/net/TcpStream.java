@@ -3,6 +3,7 @@ package dev.weft.net;
 import dev.weft.internal.net.Connecting;
 import dev.weft.internal.net.NetSocket;
 import dev.weft.internal.poller.Poller;
+import dev.weft.sync.Mutex;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -31,8 +32,8 @@ public final class TcpStream implements AutoCloseable {
   private static final int GATHER = 64 * 1024;
 
   private final NetSocket socket;
-  private final SocketLock reading = new SocketLock();
-  private final SocketLock writing = new SocketLock();
+  private final Mutex reading = new Mutex();
+  private final Mutex writing = new Mutex();
   private volatile @Nullable Duration readTimeout;
   private volatile @Nullable Duration writeTimeout;
 
@@ -70,19 +71,19 @@ public final class TcpStream implements AutoCloseable {
     if (length == 0) {
       return 0;
     }
-    reading.enter(socket, "read from");
+    int count;
+    Turns.await(reading, socket, "read from");
     try {
-      while (true) {
-        int count = socket.read(bytes, offset, length);
-        if (count != NetSocket.UNAVAILABLE) {
-          socket.giveWay();
-          return count;
-        }
+      for (count = socket.read(bytes, offset, length);
+          count == NetSocket.UNAVAILABLE;
+          count = socket.read(bytes, offset, length)) {
         socket.await(Poller.READ, readTimeout, "read from");
       }
     } finally {
       reading.unlock();
     }
+    socket.giveWay();
+    return count;
   }
 
   /** Reads at least a byte; returns how many, -1 at the end. */
@@ -92,29 +93,34 @@ public final class TcpStream implements AutoCloseable {
 
   /** Reads at least a byte into a buffer, unless it is full; returns how many, -1 at the end. */
   public int read(ByteBuffer buffer) throws IOException {
-    if (buffer.isReadOnly()) {
-      throw new IllegalArgumentException("cannot read into a read-only buffer");
-    }
+    checkWritable(buffer);
     if (!buffer.hasRemaining()) {
       return 0;
     }
-    reading.enter(socket, "read from");
+    int count;
+    Turns.await(reading, socket, "read from");
     try {
-      return readLocked(buffer);
+      count = readLocked(buffer);
     } finally {
       reading.unlock();
+    }
+    socket.giveWay();
+    return count;
+  }
+
+  private static void checkWritable(ByteBuffer buffer) {
+    if (buffer.isReadOnly()) {
+      throw new IllegalArgumentException("cannot read into a read-only buffer");
     }
   }
 
   private int readLocked(ByteBuffer buffer) throws IOException {
-    while (true) {
-      int count = socket.read(buffer);
-      if (count != NetSocket.UNAVAILABLE) {
-        socket.giveWay();
-        return count;
-      }
+    int count = socket.read(buffer);
+    while (count == NetSocket.UNAVAILABLE) {
       socket.await(Poller.READ, readTimeout, "read from");
+      count = socket.read(buffer);
     }
+    return count;
   }
 
   /**
@@ -122,22 +128,40 @@ public final class TcpStream implements AutoCloseable {
    * returns how many, -1 at the end.
    */
   public long read(ByteBuffer... buffers) throws IOException {
-    reading.enter(socket, "read from");
+    for (ByteBuffer buffer : buffers) {
+      checkWritable(buffer);
+    }
+    long sum;
+    Turns.await(reading, socket, "read from");
     try {
-      long sum = 0;
-      for (ByteBuffer buffer : buffers) {
-        while (buffer.hasRemaining()) {
-          int count = sum == 0 ? readLocked(buffer) : socket.read(buffer);
-          if (count < 0) {
-            return sum > 0 ? sum : -1;
-          }
-          sum += count;
-        }
-      }
-      return sum;
+      sum = readLocked(buffers);
     } finally {
       reading.unlock();
     }
+    socket.giveWay();
+    return sum;
+  }
+
+  private long readLocked(ByteBuffer[] buffers) throws IOException {
+    long sum = 0;
+    for (ByteBuffer buffer : buffers) {
+      while (buffer.hasRemaining()) {
+        int count;
+        try {
+          count = sum == 0 ? readLocked(buffer) : socket.read(buffer);
+        } catch (IOException e) {
+          if (sum == 0) {
+            throw e;
+          }
+          return sum; // the next read fails likewise
+        }
+        if (count < 0) {
+          return sum > 0 ? sum : -1;
+        }
+        sum += count;
+      }
+    }
+    return sum;
   }
 
   // ---- writing ----
@@ -145,12 +169,13 @@ public final class TcpStream implements AutoCloseable {
   /** Writes all of it, if need be waiting in between. */
   public void write(byte[] bytes, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, bytes.length);
-    writing.enter(socket, "write to");
+    Turns.await(writing, socket, "write to");
     try {
       writeLocked(bytes, offset, length);
     } finally {
       writing.unlock();
     }
+    socket.giveWay();
   }
 
   private void writeLocked(byte[] bytes, int offset, int length) throws IOException {
@@ -163,7 +188,6 @@ public final class TcpStream implements AutoCloseable {
         done += count;
       }
     }
-    socket.giveWay();
   }
 
   /** Writes all of it. */
@@ -173,7 +197,7 @@ public final class TcpStream implements AutoCloseable {
 
   /** Writes all that remains of the buffers, one after the other and nothing in between. */
   public void write(ByteBuffer... buffers) throws IOException {
-    writing.enter(socket, "write to");
+    Turns.await(writing, socket, "write to");
     try {
       int next = 0;
       while (next < buffers.length) {
@@ -189,6 +213,7 @@ public final class TcpStream implements AutoCloseable {
     } finally {
       writing.unlock();
     }
+    socket.giveWay();
   }
 
   private void writeLocked(ByteBuffer buffer) throws IOException {
@@ -197,14 +222,13 @@ public final class TcpStream implements AutoCloseable {
         socket.await(Poller.WRITE, writeTimeout, "write to");
       }
     }
-    socket.giveWay();
   }
 
   /** Writes small buffers as one; returns the index of the first that is not written. */
   private int writeGathered(ByteBuffer[] buffers, int from) throws IOException {
     int size = 0;
     int to = from;
-    while (to < buffers.length && size + buffers[to].remaining() <= GATHER) {
+    while (to < buffers.length && buffers[to].remaining() <= GATHER - size) {
       size += buffers[to++].remaining();
     }
     byte[] all = new byte[size];
@@ -214,7 +238,7 @@ public final class TcpStream implements AutoCloseable {
       buffers[i].get(all, at, length);
       at += length;
     }
-    writeLocked(all, 0, size);
+    writeLocked(all, 0, at); // less than size if a buffer is there twice
     return to;
   }
 

@@ -2,6 +2,7 @@ package dev.weft.net;
 
 import dev.weft.internal.net.NetSocket;
 import dev.weft.internal.poller.Poller;
+import dev.weft.sync.Mutex;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UdpSocket implements AutoCloseable {
   private final NetSocket socket;
-  private final SocketLock receiving = new SocketLock();
-  private final SocketLock sending = new SocketLock();
+  private final Mutex receiving = new Mutex();
+  private final Mutex sending = new Mutex();
   private volatile @Nullable Duration receiveTimeout;
 
   private UdpSocket(NetSocket socket) {
@@ -63,33 +64,31 @@ public final class UdpSocket implements AutoCloseable {
     if (buffer.isReadOnly()) {
       throw new IllegalArgumentException("cannot receive into a read-only buffer");
     }
-    receiving.enter(socket, "receive at");
+    SocketAddress sender;
+    Turns.await(receiving, socket, "receive at");
     try {
-      while (true) {
-        SocketAddress sender = socket.receive(buffer);
-        if (sender != null) {
-          socket.giveWay();
-          return sender;
-        }
+      for (sender = socket.receive(buffer); sender == null; sender = socket.receive(buffer)) {
         socket.await(Poller.READ, receiveTimeout, "receive at");
       }
     } finally {
       receiving.unlock();
     }
+    socket.giveWay();
+    return sender;
   }
 
   /** Sends what remains of the buffer as one datagram. */
   public void send(ByteBuffer buffer, SocketAddress target) throws IOException {
     Objects.requireNonNull(target, "target");
-    sending.enter(socket, "send by");
+    Turns.await(sending, socket, "send by");
     try {
       while (!socket.send(buffer, target)) {
         socket.await(Poller.WRITE, null, "send by");
       }
-      socket.giveWay();
     } finally {
       sending.unlock();
     }
+    socket.giveWay();
   }
 
   /** Limits each wait for a datagram; zero is none. */

@@ -13,6 +13,7 @@ import dev.weft.Scheduler;
 import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.poller.Poller;
 import dev.weft.testkit.Feature;
+import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -432,5 +433,80 @@ class IoManagerTest {
     assertThatExceptionOfType(UnsupportedOperationException.class)
         .isThrownBy(() -> io.addEvent(1, IoEvent.READ, () -> {}))
         .withMessageContaining("epoll");
+  }
+
+  /** Callbacks come on the threads that poll, which must never wait for a fiber of their own. */
+  @Test
+  @Feature({"I3", "I5"})
+  void fibersThatAddAndTakeEventsDoNotBlockTheThreadsThatPoll() throws Exception {
+    AtomicInteger fired = new AtomicInteger();
+    List<Fiber<Void>> fibers = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      IoEvent event = i < 2 ? IoEvent.WRITE : IoEvent.READ;
+      fibers.add(
+          scheduler.go(
+              FiberOptions.named("busy").onThread(i % 2),
+              () -> {
+                for (int k = 0; k < 20_000; k++) {
+                  try {
+                    io.addEvent(left, event, fired::incrementAndGet);
+                    if (event == IoEvent.READ) {
+                      io.delEvent(left, event);
+                    }
+                  } catch (IllegalStateException e) {
+                    // the other one has it
+                  }
+                  Fiber.yield();
+                }
+              }));
+    }
+    for (Fiber<Void> fiber : fibers) {
+      fiber.join(Duration.ofSeconds(30));
+    }
+    io.cancelAll(left);
+    assertThat(fired).hasPositiveValue();
+  }
+
+  @Test
+  @Feature({"I1", "H2"})
+  void aChannelThatAFiberHasReadInBlockingModeCanHaveEventsLater() throws Exception {
+    left.configureBlocking(true);
+    scheduler
+        .go(
+            FiberOptions.named("reader").onThread(0),
+            () -> {
+              scheduler.go(this::send);
+              left.read(ByteBuffer.allocate(1)); // waits, by the hook
+              left.configureBlocking(false);
+              scheduler.go(this::send);
+              io.await(left, IoEvent.READ, Duration.ofSeconds(10));
+              assertThat(left.read(ByteBuffer.allocate(2))).isEqualTo(1);
+            })
+        .join();
+  }
+
+  @Test
+  @Feature("I6")
+  void aChannelThatHadEventsIsClosedAtOnce() throws Exception {
+    InetSocketAddress address;
+    try (ServerSocketChannel listener = ServerSocketChannel.open()) {
+      listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      listener.configureBlocking(false);
+      address = (InetSocketAddress) listener.getLocalAddress();
+      for (int i = 0; i < 3; i++) {
+        io.addEvent(listener, IoEvent.READ, () -> {});
+        assertThat(io.delEvent(listener, IoEvent.READ)).isTrue();
+      }
+    }
+    eventually("the address is free", () -> canBind(address));
+  }
+
+  private static boolean canBind(InetSocketAddress address) {
+    try (ServerSocketChannel other = ServerSocketChannel.open()) {
+      other.setOption(StandardSocketOptions.SO_REUSEADDR, false).bind(address);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
   }
 }

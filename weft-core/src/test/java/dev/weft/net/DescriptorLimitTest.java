@@ -1,6 +1,7 @@
 package dev.weft.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
@@ -13,6 +14,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.channels.DatagramChannel;
 import java.nio.file.Files;
@@ -20,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.spi.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,22 +95,93 @@ class DescriptorLimitTest {
     }
   }
 
+  /** Waits for sockets on a worker that has no poller yet, and no descriptors to make one. */
+  static final class FirstWait {
+    public static void main(String[] args) throws Exception {
+      InetAddress loopback = InetAddress.getLoopbackAddress();
+      Scheduler scheduler = Scheduler.builder().threads(1).build().start();
+      try (TcpListener listener = TcpListener.bind(new InetSocketAddress(loopback, 0));
+          TcpStream peer = TcpStream.connect(listener.localAddress());
+          TcpStream stream = listener.accept(); // nobody has waited for it yet
+          ServerSocket server = new ServerSocket(0, 50, loopback);
+          Socket socket = new Socket(loopback, server.getLocalPort())) {
+        peer.readTimeout(Duration.ofMillis(10));
+        stream.readTimeout(Duration.ofMillis(10));
+        socket.setSoTimeout(10);
+        say(() -> read(socket)); // loads what it needs, and the next
+        say(() -> peer.read(new byte[1]));
+        List<DatagramChannel> taken = new ArrayList<>();
+        try {
+          while (true) {
+            taken.add(DatagramChannel.open());
+          }
+        } catch (IOException e) {
+          taken.removeLast().close(); // one is left, of the two that it needs
+        }
+        for (int i = 0; i < 3; i++) {
+          scheduler.go(() -> say(() -> stream.read(new byte[1]))).join();
+        }
+        scheduler.go(() -> say(() -> read(socket))).join();
+        taken.add(DatagramChannel.open()); // it is still there
+        for (DatagramChannel one : taken) {
+          one.close();
+        }
+        scheduler.go(() -> say(() -> stream.read(new byte[1]))).join();
+      }
+      System.exit(0);
+    }
+
+    private static int read(Socket socket) throws IOException {
+      return socket.getInputStream().read();
+    }
+
+    private static void say(Callable<Integer> read) throws Exception {
+      try {
+        System.out.println(read.call());
+      } catch (IOException e) {
+        System.out.println(e.getClass().getSimpleName());
+      }
+    }
+  }
+
+  @Test
+  @Feature({"N4", "H9"})
+  void withoutDescriptorsForAPollerNobodyWaitsByIt(@TempDir Path folder) throws Exception {
+    assumeTrue(Poller.isEpoll(), "only then descriptors are needed that late");
+    Command.Result result = run(FirstWait.class, folder);
+    assertThat(result.stdout())
+        .isEqualTo(
+            """
+            SocketTimeoutException
+            SocketTimeoutException
+            SocketException
+            SocketException
+            SocketException
+            SocketTimeoutException
+            SocketTimeoutException
+            """);
+    assertThat(result.exitStatus()).isZero();
+  }
+
+  private static Command.Result run(Class<?> program, Path folder) throws Exception {
+    return Command.of(
+            "sh",
+            "-c",
+            "ulimit -n 150 && exec \"$0\" \"$@\"",
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "@" + Path.of(System.getProperty("weft.root"), "weft.args"),
+            "-XX:-MaxFDLimit",
+            "-Dweft.poller=" + (Poller.isEpoll() ? "epoll" : "nio"),
+            "-cp",
+            inJars(System.getProperty("java.class.path"), folder),
+            program.getName())
+        .run();
+  }
+
   @Test
   @Feature("N4")
   void acceptReportsItDoesNotSpinAndGoesOn(@TempDir Path folder) throws Exception {
-    Command.Result result =
-        Command.of(
-                "sh",
-                "-c",
-                "ulimit -n 150 && exec \"$0\" \"$@\"",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "@" + Path.of(System.getProperty("weft.root"), "weft.args"),
-                "-XX:-MaxFDLimit",
-                "-Dweft.poller=" + (Poller.isEpoll() ? "epoll" : "nio"),
-                "-cp",
-                inJars(System.getProperty("java.class.path"), folder),
-                Program.class.getName())
-            .run();
+    Command.Result result = run(Program.class, folder);
     assertThat(result.stdout()).isEqualTo("none left\nno spin\naccepted\n");
     assertThat(result.stderr())
         .contains("cannot accept at", "Too many open files", "ulimit -n")

@@ -1,6 +1,7 @@
 package dev.weft.net;
 
 import static dev.weft.net.Nets.bytes;
+import static dev.weft.net.Nets.eventually;
 import static dev.weft.net.Nets.loopback;
 import static dev.weft.net.Nets.rest;
 import static dev.weft.net.Nets.text;
@@ -30,6 +31,7 @@ import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -257,6 +259,13 @@ class NetFaultsTest {
     assertThatExceptionOfType(SocketException.class)
         .isThrownBy(
             () -> TcpListener.bind(UnixDomainSocketAddress.of(folder.resolve("x".repeat(200)))));
+    assertThatExceptionOfType(BindException.class)
+        .isThrownBy(() -> TcpListener.bind(UnixDomainSocketAddress.of("")));
+    assertThatExceptionOfType(SocketException.class)
+        .isThrownBy(
+            () -> TcpListener.bind(UnixDomainSocketAddress.of(folder.resolve("no").resolve("s"))))
+        .withMessageContaining("No such file")
+        .isNotInstanceOf(ConnectException.class);
     assertThatIllegalArgumentException().isThrownBy(() -> loopback(70_000));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> TcpListener.builder().backlog(0))
@@ -321,6 +330,51 @@ class NetFaultsTest {
       stream.read(new byte[1]); // waits for its end
     } catch (IOException e) {
       // it has hung up
+    }
+  }
+
+  @Test
+  @Feature({"N3", "N7"})
+  void aResetIsToldAfterWhatCameBeforeAndWheneverItIsRead() throws Exception {
+    try (Nets.Pair pair = Nets.Pair.open()) {
+      Fiber<Integer> reader = scheduler.go(() -> pair.server().read(new byte[1]));
+      waits(reader);
+      pair.client().write(new byte[6]);
+      assertThat(reader.join()).isEqualTo(1);
+      reset(pair.client());
+      // Linux hands out what has come before the reset, then the reset
+      ByteBuffer first = ByteBuffer.allocate(3);
+      ByteBuffer second = ByteBuffer.allocate(100);
+      assertThat(pair.server().read(first, second)).isEqualTo(5);
+      for (int i = 0; i < 3; i++) {
+        assertThatExceptionOfType(SocketException.class)
+            .isThrownBy(() -> pair.server().read(new byte[1]))
+            .withMessageContaining("reset");
+      }
+    }
+  }
+
+  /** The system waits until all is sent, or for so long: a helper does. */
+  @Test
+  @Feature({"N1", "N5"})
+  void closingASocketThatLingersHoldsNoThread() throws Exception {
+    try (Nets.Pair pair = Nets.Pair.open()) {
+      TcpStream stream = pair.client();
+      stream.option(StandardSocketOptions.SO_LINGER, 30);
+      stream.writeTimeout(Duration.ofMillis(20));
+      Fiber<Void> closing =
+          scheduler.go(
+              () -> {
+                assertThatExceptionOfType(SocketTimeoutException.class)
+                    .isThrownBy(() -> stream.write(new byte[30_000_000]));
+                stream.close();
+              });
+      eventually("it is being closed", () -> !stream.isOpen());
+      for (int i = 0; i < 100; i++) {
+        scheduler.go(() -> {}).join(Duration.ofSeconds(10));
+      }
+      scheduler.go(() -> pair.server().inputStream().readAllBytes()).join();
+      closing.join();
     }
   }
 }

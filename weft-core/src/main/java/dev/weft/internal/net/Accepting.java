@@ -1,5 +1,6 @@
 package dev.weft.internal.net;
 
+import dev.weft.internal.Nanos;
 import dev.weft.internal.poller.Poller;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -50,7 +51,7 @@ public final class Accepting {
           report(
               e.getMessage() + "; it goes on when some are free, or raise the limit (ulimit -n)");
         }
-        if (limit != null && System.nanoTime() - start > limit.toNanos()) {
+        if (limit != null && System.nanoTime() - start > Nanos.of(limit)) {
           throw timeout(limit, e);
         }
         Connecting.pause(socket, pause, "accept at");

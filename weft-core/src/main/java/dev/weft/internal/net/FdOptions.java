@@ -3,6 +3,7 @@ package dev.weft.internal.net;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.util.Map;
+import java.util.Set;
 
 /** The options of sockets as Linux numbers them. */
 final class FdOptions {
@@ -31,6 +32,10 @@ final class FdOptions {
           StandardSocketOptions.SO_LINGER, new Native("SO_LINGER", SOCKET, 13, 2),
           StandardSocketOptions.SO_REUSEPORT, new Native("SO_REUSEPORT", SOCKET, 15, 1),
           StandardSocketOptions.TCP_NODELAY, new Native("TCP_NODELAY", TCP, 1, 1));
+
+  /** What Linux doubles when it is set, and tells doubled. */
+  private static final Set<SocketOption<?>> DOUBLED =
+      Set.of(StandardSocketOptions.SO_SNDBUF, StandardSocketOptions.SO_RCVBUF);
 
   private FdOptions() {}
 
@@ -65,7 +70,7 @@ final class FdOptions {
     } else if (option.type() == Boolean.class) {
       decoded = value[0] != 0;
     } else {
-      decoded = value[0];
+      decoded = DOUBLED.contains(option) ? value[0] / 2 : value[0];
     }
     return option.type().cast(decoded);
   }

@@ -1,5 +1,6 @@
 package dev.weft.internal.net;
 
+import dev.weft.internal.FiberAccess;
 import dev.weft.internal.IoWaits;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.LinuxCalls;
@@ -8,13 +9,17 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,6 +74,14 @@ final class FdSocket extends NetSocket {
   private volatile int interest;
 
   private @Nullable SocketAddress remote;
+
+  // what a read has failed with for good, else 0: the kernel tells it once, and then of an end
+  private int readError;
+
+  private volatile boolean inputShut;
+
+  // whether closing it may take long
+  private volatile boolean lingers;
 
   private FdSocket(int fd, int family, int type) {
     this.fd = fd;
@@ -142,8 +155,11 @@ final class FdSocket extends NetSocket {
     enter();
     try {
       do {
-        count = LinuxCalls.receive(fd, target, IoWaits.get().callState());
+        count = receive(target);
       } while (count == -LinuxCalls.EINTR);
+    } catch (Throwable e) { // memory that may not be used: what is there to read still is
+      readable.set(true);
+      throw e;
     } finally {
       exit();
     }
@@ -154,9 +170,17 @@ final class FdSocket extends NetSocket {
       readable.set(true);
     }
     if (count < 0) {
-      throw NetErrors.of((int) -count, "read from " + this);
+      readError = (int) -count;
+      throw NetErrors.of(readError, "read from " + this);
     }
     return count == 0 ? -1 : (int) count;
+  }
+
+  private long receive(MemorySegment target) {
+    if (inputShut) {
+      return 0;
+    }
+    return readError != 0 ? -readError : LinuxCalls.receive(fd, target, IoWaits.get().callState());
   }
 
   @Override
@@ -222,6 +246,9 @@ final class FdSocket extends NetSocket {
                 MemorySegment.ofArray(length),
                 IoWaits.get().callState());
       } while (count == -LinuxCalls.EINTR);
+    } catch (Throwable e) { // as in read
+      readable.set(true);
+      throw e;
     } finally {
       exit();
     }
@@ -272,6 +299,9 @@ final class FdSocket extends NetSocket {
 
   @Override
   public void bind(SocketAddress address, int backlog) throws IOException {
+    if (address instanceof UnixDomainSocketAddress unix && unix.getPath().toString().isEmpty()) {
+      throw new BindException("cannot bind to a Unix address without a path");
+    }
     MemorySegment encoded = NativeAddress.encode(address, family);
     enter();
     try {
@@ -280,7 +310,7 @@ final class FdSocket extends NetSocket {
         result = LinuxCalls.listen(fd, backlog);
       }
       if (result < 0) {
-        throw NetErrors.of(-result, "bind to " + address);
+        throw NetErrors.ofBind(-result, "bind to " + address);
       }
     } finally {
       exit();
@@ -370,7 +400,11 @@ final class FdSocket extends NetSocket {
     }
     if (result == -LinuxCalls.ENOTCONN) {
       writable.set(false);
-      return get(FdOptions.ERROR) != 0 && finishConnect(address);
+      error = get(FdOptions.ERROR);
+      if (error != 0) {
+        throw NetErrors.of(error, "connect to " + address);
+      }
+      return false;
     }
     remote = address;
     return true;
@@ -384,6 +418,7 @@ final class FdSocket extends NetSocket {
   @Override
   public void shutdownInput() throws IOException {
     shutdown(SHUT_READ);
+    inputShut = true; // the kernel would still give what has come, and what comes
     ended = true;
     readable.signal();
   }
@@ -404,7 +439,11 @@ final class FdSocket extends NetSocket {
 
   @Override
   public <T> void option(SocketOption<T> option, T value) throws IOException {
-    set(FdOptions.of(option), FdOptions.encode(option, value));
+    int[] encoded = FdOptions.encode(option, value);
+    set(FdOptions.of(option), encoded);
+    if (option.equals(StandardSocketOptions.SO_LINGER)) {
+      lingers = encoded[0] != 0 && encoded[1] > 0;
+    }
   }
 
   @Override
@@ -525,7 +564,20 @@ final class FdSocket extends NetSocket {
         at.forget(this);
       }
     }
-    LinuxCalls.close(fd);
+    if (lingers) {
+      closeSlowly();
+    } else {
+      LinuxCalls.close(fd);
+    }
+  }
+
+  /** The system waits until all is sent, and with it whoever closes it. */
+  private void closeSlowly() {
+    try {
+      FiberAccess.blockingUninterrupted(Executors.callable(() -> LinuxCalls.close(fd)));
+    } catch (Exception e) {
+      throw new AssertionError("a native call does not throw", e);
+    }
   }
 
   @Override

@@ -27,6 +27,13 @@ final class NetErrors {
     };
   }
 
+  /** Returns the exception for an error number of a bind. */
+  static IOException ofBind(int errno, String doing) {
+    return errno == LinuxCalls.ENOENT
+        ? new BindException("cannot " + doing + ": " + LinuxCalls.describe(errno))
+        : of(errno, doing);
+  }
+
   /** Returns the JDK's exception with what was being done, which it does not say. */
   static IOException explained(IOException e, String doing) {
     String message = "cannot " + doing + ": " + e.getMessage();

@@ -5,6 +5,7 @@ import dev.weft.internal.poller.Pollable;
 import dev.weft.internal.poller.Poller;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
 import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
@@ -131,6 +132,8 @@ public abstract class NetSocket extends Pollable {
       came = IoWaits.get().await(readiness, limit);
     } catch (InterruptedException e) {
       throw interrupted(e, doing);
+    } catch (UncheckedIOException e) { // no descriptor left to poll by
+      throw NetErrors.explained(e.getCause(), doing + " " + this);
     } finally {
       readiness.expect(null);
     }

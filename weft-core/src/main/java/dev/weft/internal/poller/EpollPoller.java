@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import dev.weft.internal.wait.SpinLock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -64,7 +65,7 @@ public final class EpollPoller extends Poller {
 
   // read by the polling thread, replaced and written under the lock of slotsLock
   private volatile AtomicReferenceArray<@Nullable Pollable> slots = new AtomicReferenceArray<>(64);
-  private final Object slotsLock = new Object();
+  private final SpinLock slotsLock = new SpinLock(); // no monitor: fibers and workers take it
   private int[] free = new int[64];
   private int freeCount;
   private int usedSlots = 1; // slot 0 belongs to the eventfd
@@ -85,10 +86,24 @@ public final class EpollPoller extends Poller {
     ensureMade();
     long token = takeSlot(pollable);
     int result = control(ADD, fd, interest, token);
+    if (result == -LinuxCalls.EEXIST && isLeftOver(fd)) {
+      result = control(MODIFY, fd, interest, token);
+    }
     if (result < 0) {
       freeSlot(pollable);
     }
     return result;
+  }
+
+  /** Returns whether what a descriptor is registered for is a wait of the JDK's that is over. */
+  private boolean isLeftOver(int fd) {
+    AtomicReferenceArray<@Nullable Pollable> known = slots;
+    for (int i = 1; i < known.length(); i++) {
+      if (known.get(i) instanceof HookedDescriptor descriptor && descriptor.isIdle(fd)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Changes what a registered descriptor is watched for; it is looked at anew. */
@@ -166,7 +181,8 @@ public final class EpollPoller extends Poller {
   }
 
   private long takeSlot(Pollable pollable) {
-    synchronized (slotsLock) {
+    slotsLock.lock();
+    try {
       int slot = freeCount > 0 ? free[--freeCount] : usedSlots++;
       if (slot >= slots.length()) {
         grow();
@@ -175,6 +191,8 @@ public final class EpollPoller extends Poller {
       pollable.token = token;
       slots.set(slot, pollable);
       return token;
+    } finally {
+      slotsLock.unlock();
     }
   }
 
@@ -188,7 +206,8 @@ public final class EpollPoller extends Poller {
   }
 
   private void freeSlot(Pollable pollable) {
-    synchronized (slotsLock) {
+    slotsLock.lock();
+    try {
       int slot = (int) pollable.token;
       if (slot > 0 && slots.get(slot) == pollable) {
         slots.set(slot, null);
@@ -198,6 +217,8 @@ public final class EpollPoller extends Poller {
         }
         free[freeCount++] = slot;
       }
+    } finally {
+      slotsLock.unlock();
     }
   }
 
@@ -205,8 +226,13 @@ public final class EpollPoller extends Poller {
 
   @Override
   void make() {
-    epoll = check("epoll_create1", LinuxCalls.epollCreate(CLOSE_ON_EXEC));
-    eventfd = check("eventfd", LinuxCalls.eventfd(0, CLOSE_ON_EXEC | NON_BLOCKING));
+    int newEpoll = check("epoll_create1", LinuxCalls.epollCreate(CLOSE_ON_EXEC));
+    int newEventfd = LinuxCalls.eventfd(0, CLOSE_ON_EXEC | NON_BLOCKING);
+    if (newEventfd < 0) {
+      LinuxCalls.close(newEpoll);
+    }
+    epoll = newEpoll;
+    eventfd = check("eventfd", newEventfd);
     Arena arena = Arena.ofAuto();
     events = arena.allocate((long) MAX_EVENTS * EVENT_SIZE, 8);
     time = arena.allocate(16, 8);

@@ -49,6 +49,16 @@ public final class HookedDescriptor extends Pollable {
     }
   }
 
+  /** Returns whether it has this number and nobody waits. */
+  boolean isIdle(int number) {
+    lock.lock();
+    try {
+      return fd == number && reader == null && writer == null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Takes a thread back that goes on, be it for the event or for something else. */
   public void giveUp(int direction) {
     lock.lock();

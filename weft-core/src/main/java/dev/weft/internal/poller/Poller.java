@@ -1,5 +1,6 @@
 package dev.weft.internal.poller;
 
+import dev.weft.internal.jdk.Pinning;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -210,11 +211,16 @@ public abstract class Poller {
    */
   final void ensureMade() {
     if (!made) {
-      synchronized (this) {
-        if (!made) {
-          make();
-          made = true;
+      boolean pinned = Pinning.begin(); // a worker takes the monitor too, when it closes
+      try {
+        synchronized (this) {
+          if (!made && !closed) {
+            make();
+            made = true;
+          }
         }
+      } finally {
+        Pinning.end(pinned);
       }
       place.wake(); // it must wait in select from now on
     }
