@@ -8,6 +8,7 @@ import dev.weft.internal.wait.Waiter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -110,6 +111,7 @@ public final class Mutex implements Lock {
    * @throws InterruptedException if the caller is interrupted, cancelled or past its deadline
    */
   public boolean tryLock(Duration limit) throws InterruptedException {
+    Objects.requireNonNull(limit, "limit");
     Waiter waiter = new Waiter(FiberAccess.enter());
     Thread me = Thread.currentThread();
     if (!lockedAgain(me)) {

@@ -124,12 +124,13 @@ public final class SharedMutex implements ReadWriteLock {
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+      Duration limit = Duration.ofNanos(unit.toNanos(time));
       refuseWriter();
       Waiter waiter = new Waiter(FiberAccess.enter());
       if (!takeOrQueue(waiter)) {
         boolean got = false;
         try {
-          got = waiter.await(queue, Duration.ofNanos(unit.toNanos(time)));
+          got = waiter.await(queue, limit);
         } finally {
           if (!got) {
             gaveUp();

@@ -2,7 +2,9 @@ package dev.weft.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import dev.weft.Body;
 import dev.weft.Fiber;
 import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
@@ -250,5 +252,19 @@ class MutexTest {
       members.get(1).join();
       members.get(2).join();
     }
+  }
+
+  @Test
+  void aLimitOfNullIsRefusedAndTheMutexIsNotLost() throws Exception {
+    Mutex mutex = new Mutex();
+    mutex.lock();
+    try (Crew crew = new Crew()) {
+      for (Body bad :
+          List.<Body>of(() -> mutex.tryLock((Duration) null), () -> mutex.tryLock(1, null))) {
+        crew.start(() -> assertThatNullPointerException().isThrownBy(bad::run)).join();
+      }
+    }
+    mutex.unlock();
+    assertThat(mutex.isLocked()).isFalse();
   }
 }

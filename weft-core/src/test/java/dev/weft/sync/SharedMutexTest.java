@@ -3,6 +3,7 @@ package dev.weft.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
@@ -202,5 +203,17 @@ class SharedMutexTest {
       write.unlock();
       waiting.join();
     }
+  }
+
+  @Test
+  void aLimitWithoutUnitIsRefusedAndTheLocksAreNotLost() {
+    read.lock();
+    assertThatNullPointerException().isThrownBy(() -> write.tryLock(1, null));
+    assertThat(read.tryLock()).as("no writer waits").isTrue();
+    read.unlock();
+    read.unlock();
+    assertThat(write.tryLock()).isTrue();
+    assertThatNullPointerException().isThrownBy(() -> new SharedMutex().readLock().tryLock(1, null));
+    write.unlock();
   }
 }

@@ -93,9 +93,14 @@ public final class Waiter extends WaitNode {
 
   /** Waits until it is chosen, for so long; returns false if it was not. */
   public boolean await(Object blocker, Duration limit) throws InterruptedException {
-    if (Nanos.of(limit) == 0) {
-      return !giveUp();
+    try {
+      return Nanos.of(limit) > 0 ? awaitFor(blocker, limit) : !giveUp();
+    } finally {
+      giveUp(); // nothing to do as a rule
     }
+  }
+
+  private boolean awaitFor(Object blocker, Duration limit) throws InterruptedException {
     try (FiberAccess.Limit time = FiberAccess.limit(self, limit)) {
       while (chosen == null) {
         if (endedByInterrupt()) {
@@ -106,8 +111,6 @@ public final class Waiter extends WaitNode {
         }
       }
       return true;
-    } finally {
-      giveUp();
     }
   }
 

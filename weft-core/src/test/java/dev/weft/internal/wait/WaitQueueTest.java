@@ -2,6 +2,7 @@ package dev.weft.internal.wait;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import dev.weft.Fiber;
 import dev.weft.FiberOptions;
@@ -293,5 +294,11 @@ class WaitQueueTest {
     assertThat(scheduler.dump().text()).contains("waits for wait for the test");
     poll("end").wake();
     fiber.join();
+  }
+
+  @Test
+  void aWaitThatCannotBeginLeavesTheQueue() throws Exception {
+    assertThatNullPointerException().isThrownBy(() -> join().await(queue, null));
+    assertThat(size()).isZero();
   }
 }
