@@ -9,12 +9,15 @@ import dev.weft.internal.wait.Waiter;
 import dev.weft.internal.wait.WakeList;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -89,6 +92,10 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
   private int count;
   private @Nullable Throwable cause;
 
+  // called without the lock, after it was closed and again when it is empty too; null for most.
+  // Written under lock, and read by those who have had it since
+  @Nullable List<Runnable> watchers;
+
   // written under lock
   private volatile boolean closed;
 
@@ -129,7 +136,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    */
   public static <T> Channel<T> from(Flow.Publisher<? extends T> publisher, int n) {
     Channel<T> channel = buffered(n);
-    publisher.subscribe(new Reactive.Inflow<>(channel, n));
+    publisher.subscribe(Reactive.Inflow.to(channel, n));
     return channel;
   }
 
@@ -145,9 +152,13 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
               if (value != null) {
                 channel.trySendUnlessClosed(value);
               }
-              channel.end(error);
+              channel.end(error instanceof CompletionException e ? causeOf(e) : error);
             });
     return channel;
+  }
+
+  private static Throwable causeOf(CompletionException e) {
+    return e.getCause() != null ? e.getCause() : e;
   }
 
   // ---- sending ----
@@ -361,11 +372,14 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     return value;
   }
 
-  /** Returns what was received; throws if that is the end. */
+  /** Returns what was received; throws if that is the end. Called after each receive. */
   @SuppressWarnings("unchecked") // only values of T are sent
   T valueOf(@Nullable Object value) {
     if (value == CLOSED || value == NOTHING) {
       throw closed("receive from");
+    }
+    if (watchers != null && closed && isDrained()) {
+      callWatchers();
     }
     return (T) Objects.requireNonNull(value);
   }
@@ -449,6 +463,34 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
       lock.unlock();
     }
     woken.wake();
+    callWatchers();
+  }
+
+  /** Has this called after it was closed, and again when it is empty too; it must not wait. */
+  void watch(Runnable watcher) {
+    lock.lock();
+    try {
+      watchers = watchers == null ? new CopyOnWriteArrayList<>() : watchers;
+      watchers.add(watcher);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void unwatch(Runnable watcher) {
+    lock.lock();
+    try {
+      Objects.requireNonNull(watchers).remove(watcher);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void callWatchers() {
+    List<Runnable> all = watchers;
+    if (all != null) {
+      all.forEach(Runnable::run);
+    }
   }
 
   /** Returns whether it has been closed; there may still be values to receive. */

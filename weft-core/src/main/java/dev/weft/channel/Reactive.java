@@ -13,7 +13,8 @@ final class Reactive {
    * Moves what a publisher publishes into a channel.
    *
    * <p>Invariant: values asked for and not yet in the channel are at most n, so what waits in the
-   * inbox is bounded although it is unlimited.
+   * inbox is bounded although it is unlimited. The inbox is closed when the publisher ends, or when
+   * the channel is closed: then there is nobody left to publish for.
    */
   static final class Inflow<T> implements Flow.Subscriber<T> {
     private final Channel<? super T> target;
@@ -21,9 +22,15 @@ final class Reactive {
     private final int n;
     private Flow.@Nullable Subscription subscription;
 
-    Inflow(Channel<? super T> target, int n) {
+    private Inflow(Channel<? super T> target, int n) {
       this.target = target;
       this.n = n;
+    }
+
+    static <T> Inflow<T> to(Channel<? super T> target, int n) {
+      Inflow<T> inflow = new Inflow<>(target, n);
+      target.watch(inflow.inbox::close);
+      return inflow;
     }
 
     @Override
@@ -43,6 +50,9 @@ final class Reactive {
         for (T value : inbox) {
           target.send(value);
           from.request(1);
+        }
+        if (target.isClosed()) {
+          from.cancel();
         }
         target.close();
       } catch (ChannelClosedException e) { // by the publisher, or by those who received
@@ -75,8 +85,8 @@ final class Reactive {
     private final Channel<T> source;
     private final Flow.Subscriber<? super T> subscriber;
 
-    // closed when the subscriber cancels
-    private final Channel<Long> requests = Channel.unlimited();
+    // what its fiber is to do; closed when the subscriber cancels
+    private final Channel<Runnable> requests = Channel.unlimited();
 
     // how many values it has asked for and not been given; its fiber only
     private long wanted;
@@ -88,7 +98,17 @@ final class Reactive {
 
     static <T> void begin(Channel<T> source, Flow.Subscriber<? super T> subscriber) {
       Outflow<T> outflow = new Outflow<>(source, Objects.requireNonNull(subscriber, "subscriber"));
-      Weft.go(outflow::serve);
+      Weft.go(outflow::run);
+    }
+
+    private void run() {
+      Runnable look = () -> requests.trySendUnlessClosed(() -> {}); // whether that was the end
+      source.watch(look);
+      try {
+        serve();
+      } finally {
+        source.unwatch(look);
+      }
     }
 
     private void serve() {
@@ -117,7 +137,12 @@ final class Reactive {
 
     /** Waits for a value, if one is wanted, or a request; returns the value, or this. */
     private Object nextEvent() throws InterruptedException {
-      Select.Clause<Object> asked = requests.onReceive(this::add);
+      Select.Clause<Object> asked =
+          requests.onReceive(
+              request -> {
+                request.run();
+                return this;
+              });
       if (wanted > 0) {
         return Select.of(asked, source.onReceive(value -> value));
       }
@@ -127,14 +152,13 @@ final class Reactive {
       return Select.of(asked);
     }
 
-    private Object add(long count) {
+    private void add(long count) {
       if (count <= 0) {
         requests.close();
         subscriber.onError(
             new IllegalArgumentException("request must be for at least 1 value, not " + count));
       }
       wanted = count > Long.MAX_VALUE - wanted ? Long.MAX_VALUE : wanted + count;
-      return this;
     }
 
     private void end(@Nullable Throwable error) {
@@ -148,7 +172,7 @@ final class Reactive {
 
     @Override
     public void request(long count) {
-      requests.trySendUnlessClosed(count);
+      requests.trySendUnlessClosed(() -> add(count));
     }
 
     @Override

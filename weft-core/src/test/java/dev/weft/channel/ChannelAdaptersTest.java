@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.weft.Eventually;
+import dev.weft.Scheduler;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.concurrent.SubmissionPublisher;
 import org.junit.jupiter.api.Test;
@@ -172,5 +174,71 @@ class ChannelAdaptersTest {
     channel.send(1);
     assertThat(channel.receive()).isEqualTo(1);
     assertThat(gone.told).isEmpty();
+  }
+
+  @Test
+  void theErrorOfAStageThatDependsOnAnotherIsItsRealCause() {
+    IOException cause = new IOException("planned");
+    CompletableFuture<Integer> dependent =
+        CompletableFuture.<Integer>failedFuture(cause).thenApply(value -> value + 1);
+    assertThatExceptionOfType(ChannelClosedException.class)
+        .isThrownBy(() -> Channel.from(dependent).receive())
+        .withCause(cause);
+  }
+
+  @Test
+  void aSubscriberThatAsksForNothingIsToldOfTheEnd() throws Exception {
+    Channel<Integer> channel = Channel.unlimited();
+    Notes notes = subscribe(channel);
+    notes.subscription.request(1);
+    channel.send(1);
+    notes.waitUntilTold(1);
+    IOException cause = new IOException("planned");
+    channel.closeWithError(cause);
+    notes.waitUntilTold(2);
+    assertThat(notes.told).containsExactly(1, cause);
+  }
+
+  @Test
+  void aSubscriberThatAsksForNothingIsToldWhenOthersHaveTakenTheRest() throws Exception {
+    Channel<Integer> channel = Channel.unlimited();
+    Notes notes = subscribe(channel);
+    channel.send(1);
+    channel.send(2);
+    channel.close();
+    assertThat(channel.receive()).isEqualTo(1);
+    assertThat(Select.<Integer>of(channel.onReceive(value -> value))).isEqualTo(2);
+    notes.waitUntilTold(1);
+    assertThat(notes.told).containsExactly("complete");
+  }
+
+  @Test
+  void aSubscriberThatHasLeftIsForgotten() throws Exception {
+    Channel<Integer> channel = Channel.unlimited();
+    for (int i = 0; i < 3; i++) {
+      subscribe(channel).subscription.cancel();
+    }
+    Eventually.eventually("nobody watches", () -> channel.watchers.isEmpty());
+  }
+
+  @Test
+  void closingCancelsTheSubscriptionToAQuietPublisher() throws Exception {
+    CountDownLatch cancelled = new CountDownLatch(1);
+    Flow.Publisher<Integer> quiet =
+        subscriber ->
+            subscriber.onSubscribe(
+                new Flow.Subscription() {
+                  @Override
+                  public void request(long count) {}
+
+                  @Override
+                  public void cancel() {
+                    cancelled.countDown();
+                  }
+                });
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      scheduler.go(() -> Channel.from(quiet, 4).close()).join();
+    } // its fiber has ended too
+    assertThat(cancelled.getCount()).isZero();
   }
 }

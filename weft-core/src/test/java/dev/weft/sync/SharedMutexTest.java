@@ -213,7 +213,8 @@ class SharedMutexTest {
     read.unlock();
     read.unlock();
     assertThat(write.tryLock()).isTrue();
-    assertThatNullPointerException().isThrownBy(() -> new SharedMutex().readLock().tryLock(1, null));
+    assertThatNullPointerException()
+        .isThrownBy(() -> new SharedMutex().readLock().tryLock(1, null));
     write.unlock();
   }
 }
