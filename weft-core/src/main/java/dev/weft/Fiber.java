@@ -346,6 +346,15 @@ public final class Fiber<T> {
    * Returns false if it had already ended, or had been cancelled before.
    */
   public boolean cancel() {
+    boolean first = cancelAlone();
+    if (first) {
+      Scope.cancelAll(scope);
+    }
+    return first;
+  }
+
+  /** Cancels it, but not the scopes that it has opened; returns whether it was the first to. */
+  boolean cancelAlone() {
     if (!OUTCOME.compareAndSet(this, null, CANCELLING)) {
       return false;
     }
@@ -353,7 +362,6 @@ public final class Fiber<T> {
     if (waiting != null) {
       waiting.interrupt(); // a fiber without a thread has not started, and will not
     }
-    Scope.cancelAll(scope);
     return true;
   }
 

@@ -3,6 +3,8 @@ package dev.weft;
 import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.time.Timer;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -292,15 +294,47 @@ public final class Scope implements AutoCloseable {
 
   /** Cancels all fibers of this scope, and all scopes that they have opened; waits for none. */
   public void cancel() {
-    List<Fiber<?>> rest;
+    Deque<Scope> todo = new ArrayDeque<>();
+    todo.add(this);
+    cancelAll(todo);
+  }
+
+  /** Called for a fiber that is cancelled: so are all the scopes that it has opened. */
+  static void cancelAll(@Nullable Scope innermost) {
+    if (innermost != null) {
+      Deque<Scope> todo = new ArrayDeque<>();
+      innermost.addTo(todo);
+      cancelAll(todo);
+    }
+  }
+
+  /** Goes down the tree with a list: it may be deeper than the stack. */
+  private static void cancelAll(Deque<Scope> todo) {
+    for (Scope scope = todo.poll(); scope != null; scope = todo.poll()) {
+      for (Fiber<?> fiber : scope.setCancelled()) {
+        if (fiber.cancelAlone() && fiber.scope instanceof Scope opened) {
+          opened.addTo(todo);
+        }
+      }
+    }
+  }
+
+  /** Adds this one and those around it, of the same owner. */
+  private void addTo(Deque<Scope> todo) {
+    for (Scope scope = this; scope != null; scope = scope.outer) {
+      todo.add(scope);
+    }
+  }
+
+  /** Returns the fibers to cancel. */
+  private List<Fiber<?>> setCancelled() {
     lock.lock();
     try {
       cancelled = true;
-      rest = List.copyOf(running);
+      return List.copyOf(running);
     } finally {
       lock.unlock();
     }
-    rest.forEach(Fiber::cancel);
   }
 
   /**
@@ -405,13 +439,6 @@ public final class Scope implements AutoCloseable {
       lock.unlock();
     }
     cancel();
-  }
-
-  /** Called by a fiber that is cancelled: so are all the scopes that it has opened. */
-  static void cancelAll(@Nullable Scope innermost) {
-    for (Scope scope = innermost; scope != null; scope = scope.outer) {
-      scope.cancel();
-    }
   }
 
   private void awaitEnd(boolean interruptibly) throws InterruptedException {

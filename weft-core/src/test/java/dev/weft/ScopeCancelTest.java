@@ -309,4 +309,25 @@ class ScopeCancelTest {
     owner.cancel();
     assertThatExceptionOfType(CancellationException.class).isThrownBy(owner::join);
   }
+
+  /** Opens a scope in a scope, so deep, and waits for ever at the bottom. */
+  private static void chain(int depth, CountDownLatch bottom) throws Exception {
+    if (depth == 0) {
+      bottom.countDown();
+      ScopeTest.forEver();
+    }
+    try (Scope scope = Scope.open()) {
+      scope.go(() -> chain(depth - 1, bottom));
+      scope.join();
+    }
+  }
+
+  @Test
+  void aTreeDeeperThanTheStackIsCancelledToo() throws Exception {
+    CountDownLatch bottom = new CountDownLatch(1);
+    Fiber<Void> root = Weft.go(() -> chain(20_000, bottom));
+    bottom.await();
+    assertThat(root.cancel()).isTrue();
+    assertThatExceptionOfType(CancellationException.class).isThrownBy(root::join);
+  }
 }
