@@ -226,17 +226,21 @@ public final class Scope implements AutoCloseable {
   /** Takes in a fiber that has not begun; if the scope is cancelled it never will. */
   void add(Fiber<?> fiber) {
     anyToJoin = true;
+    boolean tooLate;
     boolean enough;
     lock.lock();
     try {
       running.add(fiber);
       expired |= deadlinePassed;
-      enough = askJoiner(() -> joiner.onGo(fiber)) || cancelled;
+      tooLate = cancelled;
+      enough = askJoiner(() -> joiner.onGo(fiber));
     } finally {
       lock.unlock();
     }
     fiber.atEnd(() -> ended(fiber));
-    if (enough) {
+    if (tooLate) {
+      fiber.cancel(); // the others have been
+    } else if (enough) {
       cancel();
     }
   }
