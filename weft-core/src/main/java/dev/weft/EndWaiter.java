@@ -24,9 +24,22 @@ final class EndWaiter {
     this.next = next;
   }
 
-  /** Wakes all in the list, oldest first, then runs the callbacks, which may take their time. */
+  /**
+   * Wakes all in the list, oldest first, then runs the callbacks, which may take their time; a
+   * scope, which is the oldest, is told when they are done.
+   */
   static void wake(EndWaiter list) {
     EndWaiter oldest = reversed(list);
+    try {
+      wakeAndRun(oldest);
+    } finally {
+      if (oldest != null && oldest.waiter instanceof Scope.Member member) {
+        member.leave();
+      }
+    }
+  }
+
+  private static void wakeAndRun(@Nullable EndWaiter oldest) {
     for (EndWaiter w = oldest; w != null; w = w.next) {
       if (w.waiter instanceof Thread waiting) {
         LockSupport.unpark(waiting);

@@ -40,8 +40,8 @@ public final class Scope implements AutoCloseable {
    *   OPEN, JOINED -> CLOSED    // close
    *
    * Invariants:
-   *  - running holds the fibers that have begun and whose end has not been told to the joiner;
-   *    close() returns only when it is empty.
+   *  - running holds the fibers that have begun and not ended, callbacks of their futures included;
+   *    the joiner has been told of all others. join() and close() return only when it is empty.
    *  - Once cancelled is set, each fiber in running has been cancelled or is about to be, by the one
    *    who set it or by the one who began the fiber.
    *  - cancelled and running, and all calls of the joiner, are under the lock. It is held for a
@@ -226,6 +226,7 @@ public final class Scope implements AutoCloseable {
   /** Takes in a fiber that has not begun; if the scope is cancelled it never will. */
   void add(Fiber<?> fiber) {
     anyToJoin = true;
+    fiber.atEnd(new Member(this, fiber)); // before anybody else can: see EndWaiter
     boolean tooLate;
     boolean enough;
     lock.lock();
@@ -237,7 +238,6 @@ public final class Scope implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    fiber.atEnd(() -> ended(fiber));
     if (tooLate) {
       fiber.cancel(); // the others have been
     } else if (enough) {
@@ -404,20 +404,41 @@ public final class Scope implements AutoCloseable {
 
   // ---- the end of fibers ----
 
-  /** Called by each fiber as the last it does. */
+  /** What waits for the end of a fiber on behalf of its scope. */
+  record Member(Scope scope, Fiber<?> fiber) implements Runnable {
+    /** Called by the fiber when its body has ended. */
+    @Override
+    public void run() {
+      scope.ended(fiber);
+    }
+
+    /** Called by the fiber as the last it does, after the callbacks of its future. */
+    void leave() {
+      scope.left(fiber);
+    }
+  }
+
   private void ended(Fiber<?> fiber) {
     boolean enough;
-    boolean last;
     lock.lock();
     try {
       enough = askJoiner(() -> joiner.onComplete(fiber)) && !cancelled;
-      running.remove(fiber);
-      last = running.isEmpty();
     } finally {
       lock.unlock();
     }
     if (enough) {
       cancel();
+    }
+  }
+
+  private void left(Fiber<?> fiber) {
+    boolean last;
+    lock.lock();
+    try {
+      running.remove(fiber);
+      last = running.isEmpty();
+    } finally {
+      lock.unlock();
     }
     if (last) {
       LockSupport.unpark(owner);

@@ -1,9 +1,11 @@
 package dev.weft;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.weft.testkit.Feature;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -61,5 +63,55 @@ class FiberFutureTest {
     scheduler.start().stop();
     assertThat(inFiber).isCompletedWithValue(true);
     assertThat(ran).isFalse();
+  }
+
+  @Test
+  @Feature("X1")
+  void theCallbacksOfAScopesFibersHaveEndedAfterJoin() {
+    for (int i = 0; i < 100; i++) {
+      AtomicBoolean calledBack = new AtomicBoolean();
+      CompletableFuture<Void> dependent;
+      try (Scope scope = Scope.open()) {
+        CountDownLatch goOn = new CountDownLatch(1);
+        dependent =
+            scope
+                .go(() -> goOn.await())
+                .toFuture()
+                .thenRun(
+                    () -> {
+                      Fiber.yield();
+                      calledBack.set(true);
+                    });
+        goOn.countDown();
+        scope.join();
+        assertThat(calledBack).isTrue();
+        assertThat(dependent).isCompleted();
+      }
+    }
+  }
+
+  @Test
+  @Feature("X1")
+  void aFailureCancelsTheOthersOfItsScopeBeforeCallbacksThatMayWaitForThem() {
+    try (Scope scope = Scope.open(Scope.Joiner.awaitAllSuccessfulOrThrow())) {
+      Fiber<Void> other = scope.go(() -> ScopeTest.forEver());
+      CountDownLatch goOn = new CountDownLatch(1);
+      var dependent =
+          scope
+              .go(
+                  () -> {
+                    goOn.await();
+                    throw new IllegalStateException("planned");
+                  })
+              .toFuture()
+              .handle(
+                  (result, failure) -> {
+                    Eventually.eventually("cancelled", () -> other.status() == Fiber.Status.DONE);
+                    return failure;
+                  });
+      goOn.countDown();
+      assertThatExceptionOfType(CompletionException.class).isThrownBy(scope::join);
+      assertThat(dependent).isCompleted();
+    }
   }
 }
