@@ -6,6 +6,8 @@ import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
 import dev.weft.internal.wait.WakeList;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -19,7 +21,8 @@ import java.util.Objects;
 public final class Barrier {
   /*
    * Invariants, under the guard:
-   *  - 0 <= arrived < parties: those who have arrived in this round and not withdrawn.
+   *  - arrived has those who have arrived in this round and not withdrawn, in their order; fewer
+   *    than parties. Each gets its number when the round ends, before it is chosen.
    *  - The last to arrive ends the round. Who gives up withdraws under the guard, and only in the
    *    round in which it arrived; if that is over it has passed, whatever woke it. So no round ends
    *    with one too few, and nobody who was counted is left behind.
@@ -27,7 +30,7 @@ public final class Barrier {
   private final SpinLock guard = new SpinLock();
   private final WaitQueue queue = new WaitQueue(guard, "the others at", this);
   private final int parties;
-  private int arrived;
+  private final List<Waiter> arrived = new ArrayList<>();
   private long round;
 
   /**
@@ -55,7 +58,7 @@ public final class Barrier {
       try {
         waiter.await(queue);
       } catch (InterruptedException e) {
-        if (withdraw(mine)) {
+        if (withdraw(waiter, mine)) {
           throw e;
         }
         Thread.currentThread().interrupt(); // too late: it has passed
@@ -73,9 +76,9 @@ public final class Barrier {
       return true;
     }
     try {
-      return waiter.await(queue, limit) || !withdraw(mine);
+      return waiter.await(queue, limit) || !withdraw(waiter, mine);
     } catch (InterruptedException e) {
-      if (withdraw(mine)) {
+      if (withdraw(waiter, mine)) {
         throw e;
       }
       Thread.currentThread().interrupt();
@@ -93,12 +96,15 @@ public final class Barrier {
     WakeList woken = new WakeList();
     guard.lock();
     try {
-      waiter.amount = arrived;
-      if (++arrived < parties) {
+      arrived.add(waiter);
+      if (arrived.size() < parties) {
         queue.add(waiter);
         return round;
       }
-      arrived = 0;
+      for (int i = 0; i < parties; i++) {
+        arrived.get(i).amount = i;
+      }
+      arrived.clear();
       round++;
       queue.pollAll(woken);
     } finally {
@@ -109,13 +115,13 @@ public final class Barrier {
   }
 
   /** Takes the caller's arrival back; returns false if its round is over. */
-  private boolean withdraw(long mine) {
+  private boolean withdraw(Waiter waiter, long mine) {
     guard.lock();
     try {
       if (round != mine) {
         return false;
       }
-      arrived--;
+      arrived.remove(waiter);
       return true;
     } finally {
       guard.unlock();

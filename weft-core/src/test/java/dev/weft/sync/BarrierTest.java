@@ -106,4 +106,20 @@ class BarrierTest {
         .isThrownBy(() -> new Barrier(0))
         .withMessage("parties must be at least 1, not 0");
   }
+
+  @Test
+  @Feature("Y7")
+  void theNumbersHaveNoGapsAfterSomebodyGaveUp() throws Exception {
+    Barrier barrier = new Barrier(3);
+    try (Crew crew = new Crew()) {
+      Crew.Member leaves = crew.start(barrier::await).waits();
+      Crew.Member first = crew.start(() -> assertThat(barrier.await()).isEqualTo(0)).waits();
+      leaves.giveUp();
+      assertThatExceptionOfType(Exception.class).isThrownBy(leaves::join);
+      Crew.Member second = crew.start(() -> assertThat(barrier.await()).isEqualTo(1)).waits();
+      assertThat(barrier.await()).isEqualTo(2);
+      first.join();
+      second.join();
+    }
+  }
 }
