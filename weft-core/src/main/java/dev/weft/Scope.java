@@ -42,7 +42,7 @@ public final class Scope implements AutoCloseable {
    * Invariants:
    *  - running holds the fibers that have begun and not ended, callbacks of their futures included;
    *    the joiner has been told of all others. join() and close() return only when it is empty.
-   *  - Once cancelled is set, each fiber in running has been cancelled or is about to be, by the one
+   *  - Once cancelled is set, nothing can change what join() says but how the rest ends, and each fiber in running has been cancelled or is about to be, by the one
    *    who set it or by the one who began the fiber.
    *  - cancelled and running, and all calls of the joiner, are under the lock. It is held for a
    *    moment only and never while waiting.
@@ -147,7 +147,7 @@ public final class Scope implements AutoCloseable {
   private boolean cancelled;
 
   // under the lock too, written before the last fiber has left running
-  private boolean deadlinePassed;
+  private boolean deadlinePassed; // before anything else has cancelled it
   private boolean expired; // with work left
   private @Nullable Throwable brokenJoiner;
 
@@ -307,7 +307,7 @@ public final class Scope implements AutoCloseable {
   static void cancelAll(@Nullable Scope innermost) {
     if (innermost != null) {
       Deque<Scope> todo = new ArrayDeque<>();
-      innermost.addTo(todo);
+      add(innermost, todo);
       cancelAll(todo);
     }
   }
@@ -316,16 +316,16 @@ public final class Scope implements AutoCloseable {
   private static void cancelAll(Deque<Scope> todo) {
     for (Scope scope = todo.poll(); scope != null; scope = todo.poll()) {
       for (Fiber<?> fiber : scope.setCancelled()) {
-        if (fiber.cancelAlone() && fiber.scope instanceof Scope opened) {
-          opened.addTo(todo);
+        if (fiber.cancelAlone()) {
+          add(fiber.scope, todo);
         }
       }
     }
   }
 
-  /** Adds this one and those around it, of the same owner. */
-  private void addTo(Deque<Scope> todo) {
-    for (Scope scope = this; scope != null; scope = scope.outer) {
+  /** Adds one and those around it, of the same owner. */
+  private static void add(@Nullable Scope innermost, Deque<Scope> todo) {
+    for (Scope scope = innermost; scope != null; scope = scope.outer) {
       todo.add(scope);
     }
   }
@@ -423,6 +423,7 @@ public final class Scope implements AutoCloseable {
     lock.lock();
     try {
       enough = askJoiner(() -> joiner.onComplete(fiber)) && !cancelled;
+      cancelled |= enough; // in the same step: a deadline that passes now comes too late
     } finally {
       lock.unlock();
     }
@@ -458,8 +459,8 @@ public final class Scope implements AutoCloseable {
   private void expire() {
     lock.lock();
     try {
-      deadlinePassed = true;
-      expired = !running.isEmpty();
+      deadlinePassed = !cancelled; // else all was decided before
+      expired = deadlinePassed && !running.isEmpty();
     } finally {
       lock.unlock();
     }
