@@ -258,6 +258,7 @@ public final class Scope implements AutoCloseable {
    */
   public void join() {
     checkUsable("join");
+    anyToJoin = false; // also if this wait is interrupted
     Fiber.giveWay();
     try {
       awaitEnd(true);
@@ -269,7 +270,6 @@ public final class Scope implements AutoCloseable {
       throw interrupted;
     }
     state = State.JOINED;
-    anyToJoin = false;
     throwIfFailed();
   }
 
