@@ -288,10 +288,10 @@ public final class Scope implements AutoCloseable {
         new CompletionException(new TimeoutException(this + " was not done within " + limit));
     try {
       joiner.result();
-    } catch (CompletionException e) {
-      late.addSuppressed(e);
     } catch (CancellationException e) {
       // the deadline's own doing
+    } catch (RuntimeException e) { // a failure, or a joiner of the user's that misses results
+      late.addSuppressed(e);
     }
     return late;
   }
