@@ -159,7 +159,12 @@ public final class Scope implements AutoCloseable {
     this.joiner = joiner;
     this.limit = limit;
     this.outer = innermost();
-    this.deadline = limit == null ? null : Weft.here().timers().after(limit, this::expire);
+    this.deadline = limit == null ? null : startTimer(limit);
+  }
+
+  private Timer startTimer(Duration limit) {
+    Duration delay = limit.isNegative() ? Duration.ZERO : limit;
+    return Weft.here().timers().after(delay, this::expire);
   }
 
   /** Opens a scope in which all fibers must succeed. */
@@ -180,7 +185,7 @@ public final class Scope implements AutoCloseable {
    * Opens a scope whose fibers are cancelled when the time is over; {@link #join} then throws.
    *
    * @param joiner says what counts as success; not used before
-   * @param deadline how long the fibers may take, from now
+   * @param deadline how long the fibers may take, from now; if it is negative it has passed
    */
   public static Scope open(Joiner<?> joiner, Duration deadline) {
     Objects.requireNonNull(deadline, "deadline");
