@@ -42,8 +42,8 @@ public final class Scope implements AutoCloseable {
    * Invariants:
    *  - running holds the fibers that have begun and not ended, callbacks of their futures included;
    *    the joiner has been told of all others. join() and close() return only when it is empty.
-   *  - Once cancelled is set, nothing can change what join() says but how the rest ends, and each fiber in running has been cancelled or is about to be, by the one
-   *    who set it or by the one who began the fiber.
+   *  - Once cancelled is set, each fiber in running has been cancelled or is about to be, by the one
+   *    who set it or by the one who began the fiber; and a deadline comes too late.
    *  - cancelled and running, and all calls of the joiner, are under the lock. It is held for a
    *    moment only and never while waiting.
    *  - Scopes of one owner form a stack, from its innermost along outer.

@@ -330,4 +330,82 @@ class ScopeCancelTest {
     assertThat(root.cancel()).isTrue();
     assertThatExceptionOfType(CancellationException.class).isThrownBy(root::join);
   }
+
+  @Test
+  void inACancelledScopeGoTakesTheSameTimeHoweverManyThereAre() throws Exception {
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      Fiber<Long> opener =
+          scheduler.go(
+              () -> {
+                try (Scope scope = Scope.open(Scope.Joiner.awaitAll())) {
+                  scope.cancel();
+                  long start = System.nanoTime();
+                  for (int i = 0; i < 60_000; i++) {
+                    scope.go(() -> {}); // on this one thread none of them can end meanwhile
+                  }
+                  return System.nanoTime() - start;
+                }
+              });
+      assertThat(opener.join()).as("not quadratic").isLessThan(Duration.ofSeconds(5).toNanos());
+    }
+  }
+
+  /** Ends when no timer is left, whoever interrupts it. */
+  private static void outliveTheDeadline(Scheduler scheduler) {
+    eventually("the deadline has passed", () -> scheduler.timers().pending() == 0);
+  }
+
+  @Test
+  void aDeadlineThatPassesAfterTheDecisionChangesNothing() throws Exception {
+    Duration limit = Duration.ofMillis(300);
+    IllegalStateException failure = new IllegalStateException("planned");
+    try (Scheduler scheduler = Scheduler.builder().threads(2).build().start()) {
+      Body succeeds =
+          () -> {
+            Scope.Joiner<String> any = Scope.Joiner.anySuccessfulResultOrThrow();
+            try (Scope scope = Scope.open(any, limit)) {
+              scope.go(() -> outliveTheDeadline(scheduler));
+              scope.go(() -> "first");
+              scope.join();
+              assertThat(any.result()).isEqualTo("first");
+            }
+          };
+      Body fails =
+          () -> {
+            try (Scope scope = Scope.open(Scope.Joiner.awaitAllSuccessfulOrThrow(), limit)) {
+              scope.go(() -> outliveTheDeadline(scheduler));
+              scope.go(
+                  () -> {
+                    throw failure;
+                  });
+              assertThatExceptionOfType(CompletionException.class)
+                  .isThrownBy(scope::join)
+                  .withCause(failure);
+            }
+          };
+      scheduler.go(succeeds).join();
+      scheduler.go(fails).join();
+    }
+  }
+
+  @Test
+  void afterAnInterruptedJoinCloseDoesNotComplain() throws Exception {
+    Scope scope = Scope.open();
+    Fiber<Void> fiber = scope.go(() -> ScopeTest.forEver());
+    Thread.currentThread().interrupt();
+    assertThatExceptionOfType(CancellationException.class).isThrownBy(scope::join);
+    assertThat(Thread.interrupted()).isTrue();
+    scope.close();
+    assertThatExceptionOfType(CancellationException.class).isThrownBy(fiber::join);
+  }
+
+  @Test
+  void aDeadlineInThePastHasPassed() {
+    try (Scope scope = Scope.open(Scope.Joiner.awaitAll(), Duration.ofSeconds(-1))) {
+      scope.go(() -> ScopeTest.forEver());
+      assertThatExceptionOfType(CompletionException.class)
+          .isThrownBy(scope::join)
+          .withCauseInstanceOf(TimeoutException.class);
+    }
+  }
 }

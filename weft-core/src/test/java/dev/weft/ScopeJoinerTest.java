@@ -7,10 +7,12 @@ import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 /** What joiners make of the ends of fibers. */
@@ -185,6 +187,22 @@ class ScopeJoinerTest {
       assertThatExceptionOfType(CompletionException.class)
           .isThrownBy(scope::join)
           .withCause(broken);
+    }
+  }
+
+  @Test
+  void oneOfYourOwnThatMissesResultsDoesNotHideTheDeadline() {
+    NoSuchElementException missing = new NoSuchElementException("no result");
+    Scope.Joiner<String> joiner =
+        () -> {
+          throw missing;
+        };
+    try (Scope scope = Scope.open(joiner, Duration.ofMillis(1))) {
+      scope.go(() -> ScopeTest.forEver());
+      assertThatExceptionOfType(CompletionException.class)
+          .isThrownBy(scope::join)
+          .withCauseInstanceOf(TimeoutException.class)
+          .satisfies(e -> assertThat(e.getSuppressed()).containsExactly(missing));
     }
   }
 }
