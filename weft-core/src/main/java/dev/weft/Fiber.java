@@ -174,6 +174,9 @@ public final class Fiber<T> {
   // being done is not yet being over
   private volatile boolean over;
 
+  // true once its scheduler has given up on it
+  private volatile boolean abandoned;
+
   // true if a failure need not be reported: somebody has joined, or will
   private volatile boolean observed;
 
@@ -690,12 +693,21 @@ public final class Fiber<T> {
    * and will not run it again.
    */
   void abandon() {
+    abandoned = true;
     String why = scheduler + " has stopped before the end of " + this;
     Cancelled abandoned = new Cancelled(new IllegalStateException(why));
     if (OUTCOME.compareAndSet(this, null, abandoned)
         || OUTCOME.compareAndSet(this, CANCELLING, abandoned)) {
       wakeWaiters();
     }
+  }
+
+  /**
+   * Returns whether it waits for ever: it was abandoned and has no thread to go on with. Being done
+   * is not enough, for callbacks of its future may wait.
+   */
+  boolean isGone() {
+    return abandoned && canLeaveThread();
   }
 
   /** Returns whether there was any. */
@@ -747,7 +759,7 @@ public final class Fiber<T> {
     return boundThread >= 0;
   }
 
-  /** Returns whether this fiber, the current one, gives its thread away when it waits. */
+  /** Returns whether this fiber, which runs or waits, gives its thread away when it waits. */
   boolean canLeaveThread() {
     return hookDisabled == 0 && !isOnHelper();
   }

@@ -34,6 +34,11 @@ final class FiberDoor extends FiberAccess {
   }
 
   @Override
+  protected boolean gone(Fiber<?> fiber) {
+    return fiber.isGone();
+  }
+
+  @Override
   protected <T> T callBlocking(Callable<T> body) throws Exception {
     Fiber<?> self = Fiber.currentOrNull();
     return self == null ? body.call() : BlockingCall.run(self, Helpers.ofJvm(), false, body);

@@ -3,7 +3,9 @@ package dev.weft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.weft.sync.Mutex;
 import dev.weft.testkit.Feature;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -112,6 +114,29 @@ class FiberFutureTest {
       goOn.countDown();
       assertThatExceptionOfType(CompletionException.class).isThrownBy(scope::join);
       assertThat(dependent).isCompleted();
+    }
+  }
+
+  @Test
+  @Feature("Y1")
+  void aCallbackMayWaitForAMutexAndGetsIt() throws Exception {
+    Mutex mutex = new Mutex();
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      CountDownLatch goOn = new CountDownLatch(1);
+      Fiber<Void> fiber = scheduler.go(() -> goOn.await());
+      CompletableFuture<Void> dependent =
+          fiber
+              .toFuture()
+              .thenRun(
+                  () -> {
+                    mutex.lock();
+                    mutex.unlock();
+                  });
+      mutex.lock();
+      goOn.countDown();
+      fiber.join();
+      mutex.unlock();
+      assertThat(dependent).succeedsWithin(Duration.ofSeconds(15));
     }
   }
 }

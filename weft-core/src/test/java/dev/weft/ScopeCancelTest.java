@@ -325,7 +325,7 @@ class ScopeCancelTest {
   @Test
   void aTreeDeeperThanTheStackIsCancelledToo() throws Exception {
     CountDownLatch bottom = new CountDownLatch(1);
-    Fiber<Void> root = Weft.go(() -> chain(20_000, bottom));
+    Fiber<Void> root = Weft.go(() -> chain(10_000, bottom));
     bottom.await();
     assertThat(root.cancel()).isTrue();
     assertThatExceptionOfType(CancellationException.class).isThrownBy(root::join);

@@ -87,6 +87,11 @@ public abstract class FiberAccess {
         : body.call();
   }
 
+  /** Returns whether the fiber will never run again although it has not ended. */
+  public static boolean isGone(Fiber<?> fiber) {
+    return Door.DOOR.gone(fiber);
+  }
+
   /** Begins a limited wait: a fiber waits by its worker's timers, a plain thread by its own. */
   public static Limit limit(@Nullable Fiber<?> self, Duration limit) {
     return Door.DOOR.newLimit(self, limit);
@@ -114,6 +119,8 @@ public abstract class FiberAccess {
   protected abstract void giveWayIfUsedUp(@Nullable Fiber<?> self);
 
   protected abstract void check(@Nullable Fiber<?> self) throws InterruptedException;
+
+  protected abstract boolean gone(Fiber<?> fiber);
 
   protected abstract <T> T callBlocking(Callable<T> body) throws Exception;
 

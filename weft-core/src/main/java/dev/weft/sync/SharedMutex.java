@@ -188,23 +188,20 @@ public final class SharedMutex implements ReadWriteLock {
 
     @Override
     public void unlock() {
-      WaitNode next = null;
+      WakeList woken = new WakeList();
       guard.lock();
       try {
         if (readers == 0) {
           throw new IllegalMonitorStateException(
               "cannot unlock the read lock of " + SharedMutex.this + ": nobody reads");
         }
-        if (--readers == 0) {
-          next = toWrite.poll();
-          writing = next != null;
+        if (--readers == 0 && !letWriterIn(woken)) {
+          letReadersIn(woken); // those behind a writer that is gone
         }
       } finally {
         guard.unlock();
       }
-      if (next != null) {
-        next.wake();
-      }
+      woken.wake();
     }
 
     @Override
@@ -258,11 +255,7 @@ public final class SharedMutex implements ReadWriteLock {
         writing = false;
         letReadersIn(woken);
         if (readers == 0) {
-          WaitNode next = toWrite.poll();
-          if (next != null) {
-            writing = true;
-            woken.add(next);
-          }
+          letWriterIn(woken);
         }
       } finally {
         guard.unlock();
@@ -285,6 +278,16 @@ public final class SharedMutex implements ReadWriteLock {
                 + ", does not hold it");
       }
     }
+  }
+
+  /** Hands it to the first who waits to write, if anybody does; under the guard. */
+  private boolean letWriterIn(WakeList woken) {
+    WaitNode next = toWrite.poll();
+    writing = next != null;
+    if (next != null) {
+      woken.add(next);
+    }
+    return writing;
   }
 
   /** Under the guard. */

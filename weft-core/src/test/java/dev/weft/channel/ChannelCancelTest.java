@@ -4,7 +4,9 @@ import static dev.weft.Eventually.eventually;
 import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import dev.weft.Eventually;
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
 import dev.weft.Weft;
@@ -302,5 +304,16 @@ class ChannelCancelTest {
     assertThatExceptionOfType(CancellationException.class)
         .isThrownBy(() -> fiber.join(Duration.ofSeconds(15)))
         .withNoCause();
+  }
+
+  @Test
+  void aValueIsNotSentToOneThatItsSchedulerHasGivenUp() throws Exception {
+    Channel<Integer> channel = Channel.buffered(1);
+    Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
+    Fiber<Integer> gone = scheduler.go(() -> channel.receive());
+    Eventually.waits(gone);
+    assertThatIllegalStateException().isThrownBy(scheduler::stop);
+    channel.send(1);
+    assertThat(channel.tryReceive()).contains(1);
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import dev.weft.Eventually;
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
 import dev.weft.testkit.Feature;
@@ -216,5 +217,20 @@ class SharedMutexTest {
     assertThatNullPointerException()
         .isThrownBy(() -> new SharedMutex().readLock().tryLock(1, null));
     write.unlock();
+  }
+
+  @Test
+  @Feature("Y7")
+  void readersBehindAWriterThatItsSchedulerHasGivenUpAreLetIn() throws Exception {
+    read.lock();
+    Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
+    Fiber<Void> writer = scheduler.go(write::lock);
+    Eventually.waits(writer);
+    try (Crew crew = new Crew()) {
+      Crew.Member reader = crew.start(read::lock).waits();
+      assertThatIllegalStateException().isThrownBy(scheduler::stop);
+      read.unlock();
+      reader.join();
+    }
   }
 }

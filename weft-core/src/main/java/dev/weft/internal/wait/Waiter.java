@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A waiter that was chosen does not throw: it has got something, and an interrupt that came
  *       with it stays for the next cancel point.
  *   <li>A waiter that gave up is in no queue any more when its call returns.
+ *   <li>One whose scheduler has given up on it is passed over: what it got would be lost. (If it
+ *       was chosen before, it is lost with what it holds, as all that such a fiber holds.)
  *   <li>It is made for one wait and never used again, so a late wake-up can do no harm.
  * </ul>
  */
@@ -56,12 +58,16 @@ public final class Waiter extends WaitNode {
 
   /** Chooses one of its places, under the lock of its queue; returns false if it was too late. */
   boolean choose(WaitNode place) {
-    return CHOSEN.compareAndSet(this, null, place);
+    return !isGone() && CHOSEN.compareAndSet(this, null, place);
   }
 
   /** Returns whether it still waits, for those who hold the lock of a queue it is in. */
   boolean isWaiting() {
-    return chosen == null;
+    return chosen == null && !isGone();
+  }
+
+  private boolean isGone() {
+    return self != null && FiberAccess.isGone(self);
   }
 
   /** Returns the chosen place, once it has waited. */
