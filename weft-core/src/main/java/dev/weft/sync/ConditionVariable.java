@@ -59,9 +59,14 @@ public final class ConditionVariable {
    *
    * @param lock held by the caller
    * @param until the condition
+   * @throws InterruptedException as {@link #await(Lock)}, also if the condition holds
    */
   public void await(Lock lock, BooleanSupplier until) throws InterruptedException {
     Objects.requireNonNull(lock, "lock");
+    FiberAccess.enter();
+    if (lock instanceof Mutex mutex) {
+      mutex.checkHeld("wait for a condition of");
+    }
     while (!until.getAsBoolean()) {
       await(lock);
     }
@@ -118,8 +123,8 @@ public final class ConditionVariable {
   /** Joins the queue and gives the lock away; returns what {@link #takeBack} needs. */
   private int release(Lock lock, Waiter waiter) {
     Objects.requireNonNull(lock, "lock");
-    if (lock instanceof Mutex mutex && !mutex.isHeldByCurrentThread()) {
-      return mutex.releaseAll(); // refuses
+    if (lock instanceof Mutex mutex) {
+      mutex.checkHeld("wait for a condition of");
     }
     guard.lock();
     try {

@@ -205,20 +205,18 @@ public final class Mutex implements Lock {
    */
   @Override
   public Condition newCondition() {
-    return new LockCondition(this, this::checkHeld);
+    return new LockCondition(this, () -> checkHeld("signal a condition of"));
   }
 
-  private void checkHeld() {
+  /** Refuses what the caller may not do without it. */
+  void checkHeld(String verb) {
     if (!isHeldByCurrentThread()) {
-      throw notOwner("signal a condition of");
+      throw notOwner(verb);
     }
   }
 
-  /** Gives it away, however often it is held; returns how often beyond the first time. */
+  /** Gives it away, however often the caller holds it; returns how often beyond the first time. */
   int releaseAll() {
-    if (!isHeldByCurrentThread()) {
-      throw notOwner("wait for a condition of");
-    }
     int times = again;
     again = 0;
     release();

@@ -164,4 +164,11 @@ class ConditionVariableTest {
       }
     }
   }
+
+  @Test
+  void untilAConditionWithoutTheMutexIsRefusedAlsoIfItHolds() {
+    assertThatExceptionOfType(IllegalMonitorStateException.class)
+        .isThrownBy(() -> variable.await(new Mutex(), () -> true))
+        .withMessageContaining("cannot wait for a condition of mutex");
+  }
 }

@@ -2,6 +2,7 @@ package dev.weft.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.weft.Body;
 import dev.weft.Fiber;
@@ -46,6 +47,7 @@ class SyncCancelTest {
         thing("Semaphore.tryAcquire with a limit", () -> timedSemaphore(new Semaphore(1))),
         thing("ConditionVariable", () -> token(new Mutex(), false)),
         thing("ConditionVariable with a limit", () -> token(new Mutex(), true)),
+        thing("ConditionVariable until", () -> tokenUntil(new Mutex())),
         thing(
             "ConditionVariable with another lock",
             () -> token(new java.util.concurrent.locks.ReentrantLock(), false)));
@@ -123,6 +125,32 @@ class SyncCancelTest {
             free.signal();
           } finally {
             lock.unlock();
+          }
+        },
+        () -> assertThat(tokens).hasValue(1));
+  }
+
+  /** Likewise, but the loop is in the condition variable. */
+  private static Thing tokenUntil(Mutex mutex) {
+    ConditionVariable free = new ConditionVariable();
+    AtomicInteger tokens = new AtomicInteger(1);
+    return new Thing(
+        () -> {
+          mutex.lock();
+          try {
+            free.await(mutex, () -> tokens.get() > 0);
+            tokens.decrementAndGet();
+          } finally {
+            mutex.unlock();
+          }
+        },
+        () -> {
+          mutex.lock();
+          try {
+            tokens.incrementAndGet();
+            free.signal();
+          } finally {
+            mutex.unlock();
           }
         },
         () -> assertThat(tokens).hasValue(1));
@@ -257,8 +285,8 @@ class SyncCancelTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("things")
   void aCancelledFiberDoesNotEvenBegin(String name, Supplier<Thing> supplier) throws Exception {
-    if (name.startsWith("ConditionVariable")) {
-      return; // there is nothing to wait for: no cancel point
+    if (name.startsWith("ConditionVariable") && !name.endsWith("until")) {
+      return; // there is nothing to wait for, and nobody is asked to
     }
     Thing thing = supplier.get();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
@@ -278,6 +306,23 @@ class SyncCancelTest {
       assertThatExceptionOfType(CancellationException.class).isThrownBy(fiber::join).withNoCause();
       assertThat(failed).as("a cancel is a level, not an edge").hasValue(3);
     }
+    thing.check.run();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("things")
+  void whoWasGivenUpByItsSchedulerIsPassedOver(String name, Supplier<Thing> supplier)
+      throws Exception {
+    if (name.contains("limit")) {
+      return; // no deadlock, so nobody gives up on it
+    }
+    Thing thing = supplier.get();
+    thing.take.run();
+    Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
+    Fiber<Void> gone = scheduler.go(thing.take);
+    dev.weft.Eventually.waits(gone);
+    assertThatIllegalStateException().isThrownBy(scheduler::stop);
+    thing.giveBack.run();
     thing.check.run();
   }
 }
