@@ -51,7 +51,7 @@ final class Selection<R> {
       switch (clause) {
         case OfChannel<R> of -> insert(of.channel);
         case Timeout<R> limit -> timeout = shorter(timeout, limit);
-        case Otherwise<R> other -> otherwise = only(otherwise, other);
+        case Otherwise<R> other -> otherwise = other;
       }
     }
     if (clauses.length == 0) {
@@ -75,20 +75,21 @@ final class Selection<R> {
     return one == null || other.limit.compareTo(one.limit) < 0 ? other : one;
   }
 
-  private static <R> Otherwise<R> only(@Nullable Otherwise<R> one, Otherwise<R> other) {
-    if (one != null) {
-      throw new IllegalArgumentException("select takes one otherwise, not two");
-    }
-    return other;
-  }
-
-  /** Returns one of those that seem to be ready, each as likely as the others, or null. */
+  /**
+   * Returns one of those that seem to be ready, each as likely as the others, or null. Refuses bad
+   * clauses on the way, so that they are also if something is ready.
+   */
   static <R> @Nullable OfChannel<R> readyOf(Clause<R>[] clauses) {
     OfChannel<R> found = null;
     int count = 0;
+    int others = 0;
     for (Clause<R> clause : clauses) {
-      if (clause instanceof OfChannel<R> of && of.looksReady() && drawsLot(++count)) {
-        found = of;
+      if (clause instanceof OfChannel<R> of) {
+        if (of.looksReady() && drawsLot(++count)) {
+          found = of;
+        }
+      } else if (Objects.requireNonNull(clause, "clause") instanceof Otherwise<R> && ++others > 1) {
+        throw new IllegalArgumentException("select takes one otherwise, not two");
       }
     }
     return found;

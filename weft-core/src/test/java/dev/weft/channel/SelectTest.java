@@ -353,4 +353,24 @@ class SelectTest {
     a.send(1);
     fiber.join();
   }
+
+  @Test
+  void badClausesAreRefusedAlsoIfSomethingIsReady() throws Exception {
+    Channel<Integer> ready = Channel.unlimited();
+    for (int i = 0; i < 2; i++) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(
+              () ->
+                  Select.of(
+                      ready.onReceive(value -> value),
+                      Select.otherwise(() -> 1),
+                      Select.otherwise(() -> 2)))
+          .withMessage("select takes one otherwise, not two");
+      assertThatNullPointerException()
+          .isThrownBy(() -> Select.of(ready.onReceive(value -> value), null))
+          .withMessage("clause");
+      ready.send(1); // and now it is
+    }
+    assertThat(ready.stream().limit(2)).containsExactly(1, 1);
+  }
 }
