@@ -32,7 +32,7 @@ final class LockCondition implements Condition {
   public long awaitNanos(long nanos) throws InterruptedException {
     long start = System.nanoTime();
     variable.await(lock, Duration.ofNanos(nanos));
-    return nanos - (System.nanoTime() - start);
+    return Math.max(nanos, 0) - (System.nanoTime() - start);
   }
 
   @Override
@@ -42,7 +42,8 @@ final class LockCondition implements Condition {
 
   @Override
   public boolean awaitUntil(Date deadline) throws InterruptedException {
-    return variable.await(lock, Duration.between(Instant.now(), deadline.toInstant()));
+    Instant time = Instant.ofEpochMilli(deadline.getTime()); // some subclasses refuse toInstant()
+    return variable.await(lock, Duration.between(Instant.now(), time));
   }
 
   @Override

@@ -10,6 +10,7 @@ import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Date;
@@ -266,5 +267,25 @@ class MutexTest {
     }
     mutex.unlock();
     assertThat(mutex.isLocked()).isFalse();
+  }
+
+  @Test
+  @SuppressWarnings({"WaitNotInLoop", "JavaUtilDate"})
+  void aConditionTakesOddTimes() throws Exception {
+    Mutex mutex = new Mutex();
+    Condition condition = mutex.newCondition();
+    mutex.lock();
+    assertThat(condition.awaitNanos(Long.MIN_VALUE)).isNotPositive();
+    Date withoutTime =
+        new Date(0) {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          public Instant toInstant() {
+            throw new UnsupportedOperationException("as java.sql.Date does");
+          }
+        };
+    assertThat(condition.awaitUntil(withoutTime)).isFalse();
+    mutex.unlock();
   }
 }
