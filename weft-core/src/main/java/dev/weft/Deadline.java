@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * A limit on what the current thread does between {@link #start} and {@link #finish}: when the time
  * is over the thread is interrupted, and if it is a fiber each wait of it fails until finish.
  *
- * <p>Invariant: whoever takes the state away from RUNNING decides. If the timer does, finish waits
- * for its interrupt and takes it back, so that none is left over; unless a deadline around this one
- * is over too, which then still has to be noticed.
+ * <p>Invariants: the deadlines of a thread that have not finished form a list, from its innermost
+ * along outer. Whoever takes the state away from RUNNING decides. If the timer does, finish waits
+ * for its interrupt and takes it back, so that none is left over; unless another of the list is
+ * over too, which then still has to be noticed.
  */
 final class Deadline extends TimerNode {
   private static final int RUNNING = 0;
@@ -33,7 +34,10 @@ final class Deadline extends TimerNode {
 
   private final Thread thread = Thread.currentThread();
   private final @Nullable Fiber<?> fiber = Fiber.currentOrNull();
-  private final @Nullable Deadline outer = innermost();
+
+  // the one around it; this thread only
+  private @Nullable Deadline outer = innermost();
+
   private final long time;
 
   // where the timer is; changed by the thread itself
@@ -66,7 +70,7 @@ final class Deadline extends TimerNode {
 
   /** Returns whether the time was over before this was called. */
   boolean finish() {
-    setInnermost(outer);
+    unlink();
     if (STATE.compareAndSet(this, RUNNING, FINISHED)) {
       worker.remove(this);
       return false;
@@ -77,16 +81,31 @@ final class Deadline extends TimerNode {
     Thread.interrupted();
     if (fiber != null) {
       fiber.deadlineNoticed();
-    } else if (outer != null && outer.isOver()) {
+    } else if (isAnotherOver()) {
       thread.interrupt();
     }
     return true;
   }
 
-  /** Returns whether its time is over, or that of one around it. */
-  private boolean isOver() {
-    for (Deadline deadline = this; deadline != null; deadline = deadline.outer) {
-      if (deadline.state != RUNNING) {
+  /** Takes it out of the list: as a rule the first, but coroutines may finish in any order. */
+  private void unlink() {
+    Deadline inner = innermost();
+    if (inner == this) {
+      setInnermost(outer);
+      return;
+    }
+    while (inner != null && inner.outer != this) {
+      inner = inner.outer;
+    }
+    if (inner != null) {
+      inner.outer = outer;
+    }
+  }
+
+  /** Returns whether the time of one that has not finished is over. */
+  private boolean isAnotherOver() {
+    for (Deadline other = innermost(); other != null; other = other.outer) {
+      if (other.state != RUNNING) {
         return true;
       }
     }

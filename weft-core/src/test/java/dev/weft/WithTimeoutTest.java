@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
@@ -390,5 +391,32 @@ class WithTimeoutTest {
         .isThrownBy(() -> Weft.withTimeout(LONG, null))
         .withMessage("body");
     assertThatNullPointerException().isThrownBy(() -> Weft.withTimeout(null, () -> 1));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void limitsOfCoroutinesThatTakeTurnsEndInAnyOrder(Place place) throws Exception {
+    place.run(
+        () -> {
+          Coroutine a = Coroutine.of(WithTimeoutTest::yieldInALimit);
+          Coroutine b = Coroutine.of(WithTimeoutTest::yieldInALimit);
+          for (Coroutine each : List.of(a, b, a, b)) {
+            each.resume();
+          }
+          assertThat(b.state()).isEqualTo(Coroutine.State.TERMINATED);
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(() -> Weft.withTimeout(ms(1), () -> sleepAnd(LONG, "")));
+          assertThat(Thread.interrupted()).isFalse();
+          assertThat(Fiber.current().map(fiber -> fiber.deadline)).isEmpty();
+        });
+  }
+
+  private static void yieldInALimit() throws TimeoutException {
+    Weft.withTimeout(
+        LONG,
+        () -> {
+          Coroutine.yield();
+          return "done";
+        });
   }
 }
