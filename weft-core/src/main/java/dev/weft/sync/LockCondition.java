@@ -41,6 +41,7 @@ final class LockCondition implements Condition {
   }
 
   @Override
+  @SuppressWarnings("JavaUtilDate") // the interface's
   public boolean awaitUntil(Date deadline) throws InterruptedException {
     Instant time = Instant.ofEpochMilli(deadline.getTime()); // some subclasses refuse toInstant()
     return variable.await(lock, Duration.between(Instant.now(), time));
