@@ -6,9 +6,10 @@ import java.lang.invoke.VarHandle;
 
 /**
  * A lock for a few instructions: whoever holds it neither waits nor calls code of others, so those
- * who want it spin. Not reentrant. To be used with {@code try} and {@code finally}, so that not
- * even a {@link StackOverflowError} leaves it taken. What is locked all the time may extend it, to
- * have it in the same object.
+ * who want it spin. Not reentrant. To be used with {@code try} and {@code finally}, so that nothing
+ * thrown under it leaves it taken; a {@link StackOverflowError} right before the {@code try}, or in
+ * {@link #unlock}, still does. What is locked all the time may extend it, to have it in the same
+ * object.
  */
 public class SpinLock {
   /** How many tries before a nap: the holder must have lost its core. */
