@@ -14,7 +14,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariants: the deadlines of a thread that have not finished form a list, from its innermost
  * along outer. Whoever takes the state away from RUNNING decides. If the timer does, finish waits
  * for its interrupt and takes it back, so that none is left over; unless another of the list is
- * over too, which then still has to be noticed.
+ * over too, which then still has to be noticed, or somebody else's interrupt came first and the
+ * body has not noticed that. (When two are over at once we cannot tell whose it was, and take it
+ * for ours.)
  */
 final class Deadline extends TimerNode {
   private static final int RUNNING = 0;
@@ -42,6 +44,9 @@ final class Deadline extends TimerNode {
 
   // where the timer is; changed by the thread itself
   private Worker worker;
+
+  // whether somebody else had interrupted the thread; written by the timer before EXPIRED
+  private boolean interruptedBefore;
 
   @SuppressWarnings("unused")
   private volatile int state = RUNNING;
@@ -75,16 +80,22 @@ final class Deadline extends TimerNode {
       worker.remove(this);
       return false;
     }
-    while (state != EXPIRED) {
-      Thread.onSpinWait();
-    }
-    Thread.interrupted();
+    awaitInterrupt();
+    boolean unnoticed = Thread.interrupted();
+    boolean anotherIsOver = lookAtOthers();
     if (fiber != null) {
       fiber.deadlineNoticed();
-    } else if (isAnotherOver()) {
+    }
+    if (anotherIsOver || (unnoticed && interruptedBefore)) {
       thread.interrupt();
     }
     return true;
+  }
+
+  private void awaitInterrupt() {
+    while (state != EXPIRED) {
+      Thread.onSpinWait();
+    }
   }
 
   /** Takes it out of the list: as a rule the first, but coroutines may finish in any order. */
@@ -102,14 +113,17 @@ final class Deadline extends TimerNode {
     }
   }
 
-  /** Returns whether the time of one that has not finished is over. */
-  private boolean isAnotherOver() {
+  /** Returns whether another one is over too; the interrupt it has seen may have been ours. */
+  private boolean lookAtOthers() {
+    boolean over = false;
     for (Deadline other = innermost(); other != null; other = other.outer) {
       if (other.state != RUNNING) {
-        return true;
+        other.awaitInterrupt();
+        other.interruptedBefore = false;
+        over = true;
       }
     }
-    return false;
+    return over;
   }
 
   private @Nullable Deadline innermost() {
@@ -132,6 +146,7 @@ final class Deadline extends TimerNode {
       if (fiber != null) {
         fiber.deadlineExpired();
       }
+      interruptedBefore = thread.isInterrupted();
       thread.interrupt();
       state = EXPIRED;
     }

@@ -419,4 +419,38 @@ class WithTimeoutTest {
           return "done";
         });
   }
+
+  @ParameterizedTest
+  @EnumSource
+  void anInterruptFromElsewhereThatTheBodyDidNotNoticeIsKept(Place place) throws Exception {
+    place.run(
+        () -> {
+          Thread me = Thread.currentThread();
+          me.interrupt();
+          assertThat(Weft.<String>withTimeout(ms(1), () -> lateWithoutAWait("late")))
+              .isEqualTo("late");
+          assertThat(Thread.interrupted()).isTrue();
+
+          me.interrupt();
+          String noticed =
+              Weft.withTimeout(ms(1), () -> lateWithoutAWait("noticed ") + Thread.interrupted());
+          assertThat(noticed).isEqualTo("noticed true");
+          assertThat(Thread.interrupted()).isFalse();
+
+          String both =
+              Weft.withTimeout(
+                  ms(4), () -> Weft.<String>withTimeout(ms(1), () -> lateWithoutAWait("both")));
+          assertThat(both).isEqualTo("both");
+          assertThat(Thread.interrupted()).as("none is left over").isFalse();
+        });
+  }
+
+  /** Goes on until limits of some milliseconds are over; no interrupt disturbs it. */
+  private static String lateWithoutAWait(String result) {
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < 20_000_000L) {
+      Thread.yield();
+    }
+    return result;
+  }
 }
