@@ -119,6 +119,7 @@ class FiberFutureTest {
 
   @Test
   @Feature("Y1")
+  @SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
   void aCallbackMayWaitForAMutexAndGetsIt() throws Exception {
     Mutex mutex = new Mutex();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
