@@ -113,6 +113,9 @@ public final class Scheduler implements Executor, AutoCloseable {
   // true if it stopped without the end of all fibers, one of which may hold a thread
   private volatile boolean gaveUp;
 
+  // the thread that reports the last failures, to handlers of the user's
+  private volatile @Nullable Thread ender;
+
   // what stop() fails with
   private volatile @Nullable String deadlock;
 
@@ -213,9 +216,10 @@ public final class Scheduler implements Executor, AutoCloseable {
    * Waits until no fiber, one-shot timer or I/O event is left, and ends the threads. With {@code
    * useCaller} the caller works until then.
    *
-   * @throws IllegalStateException if called by one of its own fibers, or with {@code useCaller} by
-   *     another thread than the one that started it; or if its fibers wait for ever and {@code
-   *     failOnDeadlock} is set
+   * @throws IllegalStateException if called by one of its own fibers, or by a handler of {@code
+   *     onUncaught} on one of its threads; with {@code useCaller} if called by another thread than
+   *     the one that started it, in a coroutine, or inside {@code synchronized}; or if its fibers
+   *     wait for ever and {@code failOnDeadlock} is set
    */
   public void stop() {
     drain(null);
@@ -285,7 +289,15 @@ public final class Scheduler implements Executor, AutoCloseable {
     if (self != null && self.scheduler() == this) {
       throw refusal("stop", self + " runs on it and would wait for its own end");
     }
+    Worker worker = Worker.ofThisThread();
+    if (me == ender || (worker != null && worker.scheduler == this)) {
+      throw refusal("stop", me + " works for it and would wait for itself");
+    }
     if (caller != null && !caller.isVirtual()) {
+      Coroutine coroutine = Coroutine.currentOrNull();
+      if (coroutine != null) { // to which a yield of a fiber would go
+        throw refusal("stop", "its caller would run fibers inside " + coroutine);
+      }
       String monitor = HeldMonitors.describe(frame -> false);
       if (monitor != null) {
         throw refusal("stop", "its caller would run fibers while it holds " + monitor);
@@ -418,7 +430,9 @@ public final class Scheduler implements Executor, AutoCloseable {
   private void afterStopped() {
     container.deregister();
     Watchdog.forget(this);
+    ender = Thread.currentThread();
     unobserved.reportAll();
+    ender = null;
     wakeAll();
     stopped.countDown();
   }

@@ -1,5 +1,6 @@
 package dev.weft;
 
+import dev.weft.internal.jdk.HeldMonitors;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -18,7 +19,10 @@ public final class Weft {
   /**
    * Runs a body as a fiber, on this thread and as many more as there are other cores; returns when
    * no fiber is left. What the body throws comes out of here, checked exceptions as the cause of a
-   * {@link CompletionException}.
+   * {@link CompletionException}. In a fiber or a {@link Coroutine} only other threads are used.
+   *
+   * @throws IllegalStateException if called inside {@code synchronized}, but for fibers and
+   *     coroutines
    */
   public static void run(Body main) {
     Objects.requireNonNull(main, "main");
@@ -36,10 +40,16 @@ public final class Weft {
   /** Like {@link #run}, and returns the result of the body. */
   public static <T> T call(Callable<T> main) {
     Objects.requireNonNull(main, "main");
+    boolean useCaller =
+        !Thread.currentThread().isVirtual() && Coroutine.currentOrNull() == null; // see stop()
+    String monitor = useCaller ? HeldMonitors.describe(frame -> false) : null;
+    if (monitor != null) { // now, not in stop(), when fibers run already
+      throw new IllegalStateException("cannot run fibers on a thread that holds " + monitor);
+    }
     Scheduler scheduler =
         Scheduler.builder()
             .name("weft-main")
-            .useCaller(!Thread.currentThread().isVirtual())
+            .useCaller(useCaller)
             .daemon(true)
             .failOnDeadlock(Boolean.getBoolean("weft.failOnDeadlock"))
             .build();

@@ -20,8 +20,11 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who may stop a scheduler, and what is done before it has stopped. */
 class SchedulerStopTest {
@@ -183,6 +186,55 @@ class SchedulerStopTest {
           .withMessageContaining("aCallerThatHoldsAMonitorIsRefused");
     }
     scheduler.stop();
+  }
+
+  @Test
+  @Feature("S4")
+  void aCallerInACoroutineIsRefused() {
+    Scheduler scheduler = Scheduler.builder().threads(1).useCaller(true).build().start();
+    Coroutine coroutine =
+        Coroutine.of(
+            () ->
+                assertThatIllegalStateException()
+                    .isThrownBy(scheduler::stop)
+                    .withMessageContaining("cannot stop " + scheduler)
+                    .withMessageContaining("inside coroutine "));
+    coroutine.resume();
+    scheduler.stop();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Feature("S4")
+  void aHandlerOnOneOfItsThreadsIsRefused(boolean useCaller) {
+    AtomicReference<Scheduler> its = new AtomicReference<>();
+    AtomicReference<Throwable> refusal = new AtomicReference<>();
+    Scheduler scheduler =
+        Scheduler.builder()
+            .threads(1)
+            .useCaller(useCaller)
+            .onUncaught(
+                (_, _) -> {
+                  try {
+                    its.get().stop();
+                  } catch (IllegalStateException e) {
+                    refusal.set(e);
+                  }
+                })
+            .build()
+            .start();
+    its.set(scheduler);
+    try (LogCapture _ = new LogCapture()) {
+      scheduler.go(
+          (Body)
+              () -> {
+                throw new IllegalArgumentException("unobserved");
+              });
+      scheduler.stop();
+    }
+    assertThat(refusal.get())
+        .hasMessageContaining("cannot stop " + scheduler)
+        .hasMessageContaining("would wait for itself");
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.weft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -55,6 +56,35 @@ class WeftRunTest {
               });
           assertThat(ended).hasValue(1);
         });
+  }
+
+  @Test
+  void insideACoroutineItsFibersAreNotInIt() {
+    AtomicInteger refused = new AtomicInteger();
+    Coroutine coroutine =
+        Coroutine.of(
+            () ->
+                Weft.run(
+                    () -> {
+                      assertThat(Coroutine.current()).isEmpty();
+                      assertThatThrownBy(Coroutine::yield).hasMessageContaining("outside");
+                      refused.incrementAndGet();
+                    }));
+    coroutine.resume();
+    assertThat(refused).hasValue(1);
+    assertThat(coroutine.state()).isEqualTo(Coroutine.State.TERMINATED);
+  }
+
+  @Test
+  void whoHoldsAMonitorIsRefusedBeforeAnythingRuns() {
+    AtomicInteger runs = new AtomicInteger();
+    synchronized (this) {
+      assertThatIllegalStateException()
+          .isThrownBy(() -> Weft.run(runs::incrementAndGet))
+          .withMessageContaining("cannot run fibers")
+          .withMessageContaining("monitor of a " + WeftRunTest.class.getName());
+    }
+    assertThat(runs).hasValue(0);
   }
 
   @Test
