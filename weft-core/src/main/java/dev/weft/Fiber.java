@@ -420,10 +420,11 @@ public final class Fiber<T> {
   public static void suspend() {
     Fiber<?> self = self("suspend");
     boolean interrupted = false;
+    self.throwIfCancelled();
     while (!self.permit) {
-      self.throwIfCancelled();
       LockSupport.park(SUSPENDED);
       interrupted |= Thread.interrupted();
+      self.throwIfCancelled();
     }
     PERMIT.getAndSet(self, false); // reads too: what came before the schedule it uses up is seen
     if (interrupted) {

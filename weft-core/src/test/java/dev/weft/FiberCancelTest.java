@@ -203,6 +203,10 @@ class FiberCancelTest {
       Body[] waits = {
         () -> Fiber.sleep(Duration.ofHours(1)),
         () -> Fiber.suspend(),
+        () -> {
+          scheduler.schedule(Fiber.current().orElseThrow());
+          Fiber.suspend(); // need not wait
+        },
         () -> Fiber.yield(),
         () -> Fiber.switchTo(0),
         () -> Fiber.switchTo(other),
