@@ -860,16 +860,18 @@ public final class Fiber<T> {
         if (timeout == null) {
           LockSupport.park(this);
         } else if (!timeout.park(this)) {
-          return isDone();
+          return !removeWaiter(me);
         }
       }
       return true;
+    } catch (Throwable e) {
+      if (!removeWaiter(me)) {
+        addUnobserved(); // it has just ended, and takes this one for told
+      }
+      throw e;
     } finally {
       if (timeout != null) {
         timeout.close();
-      }
-      if (!isDone()) {
-        removeWaiter(me);
       }
     }
   }
@@ -894,6 +896,10 @@ public final class Fiber<T> {
       return; // before it had a waiter: it has been added already
     }
     Uninterrupted.await(() -> awaitEnd(null));
+    addUnobserved();
+  }
+
+  private void addUnobserved() {
     Throwable failure = failure();
     if (failure != null && !observed) {
       scheduler.unobserved.add(this, failure);
@@ -919,13 +925,16 @@ public final class Fiber<T> {
     return true;
   }
 
-  /** Takes out one that gave up: the list is built anew without it, unless it has been closed. */
-  private void removeWaiter(Object gone) {
+  /** Takes out one that gives up: the list is built anew without it. Returns false if it ended. */
+  private boolean removeWaiter(Object gone) {
     EndWaiter seen;
     do {
       seen = waiters;
-    } while (seen != EndWaiter.CLOSED
-        && !WAITERS.compareAndSet(this, seen, EndWaiter.without(gone, seen)));
+      if (seen == EndWaiter.CLOSED) {
+        return false;
+      }
+    } while (!WAITERS.compareAndSet(this, seen, EndWaiter.without(gone, seen)));
+    return true;
   }
 
   private T result() {
