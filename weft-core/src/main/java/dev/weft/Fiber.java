@@ -811,6 +811,9 @@ public final class Fiber<T> {
       boundThread = bound;
       return;
     }
+    if (!canLeaveThread()) {
+      throw pinned("Hook.disable()");
+    }
     if (target != from) {
       target.countBegun(null); // first: it may refuse
     }
@@ -818,8 +821,7 @@ public final class Fiber<T> {
     boundThread = bound;
     home = place;
     if (target != from) {
-      scheduler = target;
-      left.retire(this);
+      scheduler = target; // and the worker retires it, once it has left: until then both count it
       Deadline.move(deadline, place);
     }
     long slicesBefore = left.slices();
@@ -828,17 +830,17 @@ public final class Fiber<T> {
       boundThread = boundBefore;
       home = left;
       if (target != from) {
-        from.countBegun(null);
         scheduler = from;
         target.countEnded();
         Deadline.move(deadline, left);
       }
-      throw new IllegalStateException(
-          "cannot switch "
-              + this
-              + ": it is pinned to its thread by "
-              + (canLeaveThread() ? "a native method on its stack" : "Hook.disable()"));
+      throw pinned("a native method on its stack");
     }
+  }
+
+  private IllegalStateException pinned(String by) {
+    return new IllegalStateException(
+        "cannot switch " + this + ": it is pinned to its thread by " + by);
   }
 
   // ---- waiting ----

@@ -402,6 +402,9 @@ final class Worker extends SpinLock implements TimerPlace {
     }
     Worker target = fiber.scheduler().placement.forReady(fiber, this);
     if (target != this) {
+      if (target.scheduler != scheduler) {
+        retire(fiber); // it has switched, and is counted there
+      }
       target.addRemote(fiber);
     }
     return target == this;

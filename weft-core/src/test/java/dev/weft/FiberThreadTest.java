@@ -295,6 +295,32 @@ class FiberThreadTest {
           .join();
       target.stop();
       assertThat(target.stats().begun()).isEqualTo(target.stats().ended());
+      assertThat(scheduler.stats().begun()).as("counted here all the time").isEqualTo(1);
+    }
+  }
+
+  @Test
+  @Feature("S7")
+  void whoHasDisabledTheHookIsRefusedBeforeAnythingElse() throws Exception {
+    try (Scheduler target = start(1, Policy.fifo());
+        Scheduler scheduler = start(2, Policy.fifo())) {
+      scheduler
+          .go(
+              FiberOptions.named("f").onThread(1),
+              () -> {
+                Hook.disable();
+                for (Body move : List.<Body>of(() -> Fiber.switchTo(target), () -> Fiber.switchTo(0))) {
+                  assertThatIllegalStateException()
+                      .isThrownBy(move::run)
+                      .withMessageContaining("pinned to its thread by Hook.disable()");
+                }
+                Fiber.switchTo(1); // where it is
+                Hook.enable();
+                Fiber.switchTo(0);
+                assertOn(scheduler, 0);
+              })
+          .join();
+      assertThat(target.stats().begun()).isZero();
     }
   }
 
