@@ -191,7 +191,7 @@ public final class FiberPool extends AbstractExecutorService {
     member.fiber = scheduler.go(FiberOptions.named(name + "-" + ++lastNumber), member);
     fibers.add(member);
     member.end = member.fiber.toFuture().whenComplete((result, failure) -> ended(member));
-    if (member.end.isDone()) {
+    if (member.end.isDone() || member.fiber.isCancelling()) { // by stop(limit), as is any other
       throw new RejectedExecutionException(this + " cannot grow: its new fiber was cancelled");
     }
     return member;

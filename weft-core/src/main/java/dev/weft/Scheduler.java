@@ -119,8 +119,9 @@ public final class Scheduler implements Executor, AutoCloseable {
   // what stop() fails with
   private volatile @Nullable String deadlock;
 
-  // true once stop() does not wait for timers and I/O events any more
-  private volatile boolean timersAbandoned;
+  // true once stop() has cancelled the rest: it does not wait for timers and I/O events any more, and
+  // cancels what begins
+  private volatile boolean restCancelled;
 
   // true while the watchdog has marked a worker stuck
   volatile boolean anyStuck;
@@ -329,8 +330,8 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   /** Returns whether there was something to cancel. */
   private boolean cancelRest(String why) {
+    restCancelled = true; // first: who begins looks at it after he is in the list
     List<Fiber<?>> rest = fibers().filter(Fiber::cancel).collect(Collectors.toList());
-    timersAbandoned = true;
     wakeAll();
     int left = timerHost.oneShots();
     int events = pendingIo.pending();
@@ -412,7 +413,7 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   /** Returns whether no one-shot timer and no I/O event is left to wait for. */
   private boolean awaitsNothing() {
-    return timersAbandoned || (timerHost.oneShots() == 0 && pendingIo.pending() == 0);
+    return restCancelled || (timerHost.oneShots() == 0 && pendingIo.pending() == 0);
   }
 
   /** Returns whether it stops, and no more than so many fibers and no one-shot timer are left. */
@@ -530,6 +531,9 @@ public final class Scheduler implements Executor, AutoCloseable {
       }
     } finally {
       fiber.begin(here);
+      if (state > STARTED && restCancelled) {
+        fiber.cancel();
+      }
     }
     return fiber;
   }

@@ -1,6 +1,7 @@
 package dev.weft;
 
 import static dev.weft.Eventually.eventually;
+import static dev.weft.Fiber.Status.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -458,6 +459,24 @@ class FiberPoolTest {
         .isThrownBy(() -> pool.execute(task("never")))
         .withMessageContaining("scheduler test");
     pool.close();
+    assertThat(pool.isTerminated()).isTrue();
+  }
+
+  @Test
+  void atTheLimitOfItsSchedulerQueuedTasksAreCancelledAndDoNotBegin() throws Exception {
+    scheduler.start();
+    FiberPool pool = pool().fibers(1).build();
+    List<Future<?>> futures = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      futures.add(pool.submit(task(i)));
+    }
+    eventually("the first waits", () -> scheduler.fibers().allMatch(f -> f.status() == WAITING));
+    try (LogCapture log = new LogCapture()) {
+      assertThat(scheduler.stop(Duration.ofMillis(10))).isFalse();
+      assertThat(log.entries("stopped without the end of")).isEmpty();
+    }
+    assertThat(futures.getFirst().state()).isEqualTo(Future.State.FAILED);
+    assertThat(futures.subList(1, 5)).allMatch(Future::isCancelled);
     assertThat(pool.isTerminated()).isTrue();
   }
 

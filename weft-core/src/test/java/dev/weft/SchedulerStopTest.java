@@ -471,6 +471,29 @@ class SchedulerStopTest {
   }
 
   @Test
+  @Feature({"S5", "S15"})
+  void whatBeginsAfterTheLimitIsCancelledToo() throws Exception {
+    try (LogCapture log = new LogCapture()) {
+      Scheduler scheduler = start(1);
+      AtomicReference<Fiber<Void>> late = new AtomicReference<>();
+      Fiber<Void> first =
+          scheduler.go(
+              () -> {
+                try {
+                  Fiber.suspend();
+                } finally {
+                  late.set(scheduler.go(() -> Fiber.sleep(Duration.ofHours(1))));
+                }
+              });
+      waits(first);
+      assertThat(scheduler.stop(Duration.ofMillis(10))).isFalse();
+      assertThat(late.get().status()).isEqualTo(Fiber.Status.DONE);
+      assertThatExceptionOfType(CancellationException.class).isThrownBy(late.get()::join);
+      assertThat(log.entries("stopped without the end of")).isEmpty();
+    }
+  }
+
+  @Test
   @Feature("S5")
   void aDeadlockIsNoEndByItself() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
