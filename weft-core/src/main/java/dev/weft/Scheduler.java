@@ -531,11 +531,21 @@ public final class Scheduler implements Executor, AutoCloseable {
       }
     } finally {
       fiber.begin(here);
-      if (state > STARTED && restCancelled) {
-        fiber.cancel();
+      if (state > STARTED) {
+        noteLate(fiber);
       }
     }
     return fiber;
+  }
+
+  /** Sees to a fiber that stop() may have missed when it cancelled, or gave up on, all of them. */
+  void noteLate(Fiber<?> fiber) {
+    if (restCancelled) {
+      fiber.cancel();
+    }
+    if (hasStopped()) {
+      fiber.abandon();
+    }
   }
 
   /** The worker of this scheduler whose fiber calls, if any. */
@@ -556,6 +566,9 @@ public final class Scheduler implements Executor, AutoCloseable {
   /** Counts a fiber that comes from a worker of this scheduler, or from elsewhere (null). */
   void countBegun(@Nullable Worker here) {
     if (here != null) {
+      if (hasStopped()) { // it gave up on the fiber that calls
+        throw new RejectedExecutionException(this + " has been stopped");
+      }
       here.countBegun();
       return;
     }

@@ -401,10 +401,11 @@ final class Worker extends SpinLock implements TimerPlace {
       return false;
     }
     Worker target = fiber.scheduler().placement.forReady(fiber, this);
-    if (target != this) {
-      if (target.scheduler != scheduler) {
-        retire(fiber); // it has switched, and is counted there
-      }
+    if (target.scheduler != scheduler) {
+      retire(fiber); // it has switched, and is counted there
+      target.addRemote(fiber);
+      target.scheduler.noteLate(fiber);
+    } else if (target != this) {
       target.addRemote(fiber);
     }
     return target == this;

@@ -5,7 +5,9 @@ import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.weft.internal.Uninterrupted;
 import dev.weft.testkit.Feature;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
@@ -491,6 +493,52 @@ class SchedulerStopTest {
       assertThatExceptionOfType(CancellationException.class).isThrownBy(late.get()::join);
       assertThat(log.entries("stopped without the end of")).isEmpty();
     }
+  }
+
+  /** A thread that is kept between the moment that its fiber is accepted, and that it is queued. */
+  @Test
+  @Feature("S5")
+  void afterItGaveUpNothingIsAcceptedAndLost() throws Exception {
+    CountDownLatch accepted = new CountDownLatch(1);
+    CountDownLatch stopped = new CountDownLatch(1);
+    InheritableThreadLocal<String> slow =
+        new InheritableThreadLocal<>() {
+          @Override
+          protected String childValue(String parentValue) {
+            accepted.countDown();
+            Uninterrupted.await(stopped::await);
+            return parentValue;
+          }
+        };
+    Scheduler scheduler = start(1);
+    FutureTask<Fiber<Void>> submitter =
+        new FutureTask<>(
+            () -> {
+              slow.set("inherited");
+              return scheduler.go(() -> {});
+            });
+    FutureTask<Throwable> refusal =
+        new FutureTask<>(() -> catchThrowable(() -> scheduler.go(() -> {})));
+    scheduler.go(
+        () -> {
+          Uninterrupted.await(accepted::await);
+          while (stopped.getCount() > 0) {
+            Thread.onSpinWait(); // holds its thread
+          }
+          refusal.run();
+        });
+    Thread.ofPlatform().start(submitter);
+    accepted.await();
+    try (LogCapture _ = new LogCapture()) {
+      assertThat(scheduler.stop(Duration.ofMillis(10))).isFalse();
+    }
+    stopped.countDown();
+    Fiber<Void> fiber = submitter.get();
+    assertThatExceptionOfType(CancellationException.class)
+        .isThrownBy(() -> fiber.join(Duration.ofSeconds(20)))
+        .havingCause()
+        .withMessageContaining(scheduler + " has stopped before the end of " + fiber);
+    assertThat(refusal.get()).isInstanceOf(RejectedExecutionException.class);
   }
 
   @Test
