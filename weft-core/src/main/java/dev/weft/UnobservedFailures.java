@@ -11,7 +11,11 @@ import java.util.function.BiConsumer;
 final class UnobservedFailures {
   private static final long PATIENCE_NANOS = 1_000_000_000L;
 
-  private record Failed(Throwable cause, long since) {}
+  private record Failed(Throwable cause, long since) {
+    boolean isOld(long now) {
+      return now - since > PATIENCE_NANOS;
+    }
+  }
 
   private final Map<Fiber<?>, Failed> failed = new ConcurrentHashMap<>();
   private final BiConsumer<Fiber<?>, Throwable> handler;
@@ -36,11 +40,16 @@ final class UnobservedFailures {
     return failed.isEmpty();
   }
 
+  boolean hasOld() {
+    long now = System.nanoTime();
+    return !failed.isEmpty() && failed.values().stream().anyMatch(failure -> failure.isOld(now));
+  }
+
   void reportOld() {
     long now = System.nanoTime();
     failed.forEach(
         (fiber, failure) -> {
-          if (now - failure.since > PATIENCE_NANOS && failed.remove(fiber, failure)) {
+          if (failure.isOld(now) && failed.remove(fiber, failure)) {
             report(fiber, failure.cause);
           }
         });

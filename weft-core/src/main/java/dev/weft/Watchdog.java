@@ -75,6 +75,9 @@ final class Watchdog {
     private long standstillSlices;
     private boolean reported;
 
+    // tells of failures that nobody joined for, while there are any
+    private @Nullable Thread reporter;
+
     Watch(Scheduler scheduler) {
       this.scheduler = scheduler;
       this.slices = new long[scheduler.workers.length];
@@ -109,8 +112,19 @@ final class Watchdog {
       if (stuck || crowded) {
         scheduler.wakeIdle();
       }
-      scheduler.unobserved.reportOld();
+      reportFailures();
       return busy || !scheduler.unobserved.isEmpty() || awaitsDeadlock(now, busy);
+    }
+
+    /** On a thread of their own: the handler is the user's, and may take its time. */
+    private void reportFailures() {
+      if (scheduler.unobserved.hasOld() && (reporter == null || !reporter.isAlive())) {
+        reporter =
+            Thread.ofPlatform()
+                .daemon()
+                .name(scheduler.name() + "-uncaught")
+                .start(scheduler.unobserved::reportOld);
+      }
     }
 
     private boolean isStuck(Worker worker, long elapsed) {

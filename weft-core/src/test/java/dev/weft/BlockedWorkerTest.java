@@ -4,6 +4,7 @@ import static dev.weft.Eventually.eventually;
 import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.internal.Uninterrupted;
 import dev.weft.testkit.Feature;
 import java.io.FileInputStream;
 import java.io.InputStream;
@@ -194,6 +195,38 @@ class BlockedWorkerTest {
       Files.write(fifo, new byte[] {7});
       assertThat(stuck.join()).isEqualTo(7);
       assertThat(behind.join()).isEqualTo(threads - 1);
+    }
+  }
+
+  @Test
+  void itIsNoticedAlsoWhileAHandlerOfUncaughtFailuresTakesItsTime() throws Exception {
+    CountDownLatch handles = new CountDownLatch(1);
+    CountDownLatch release = new CountDownLatch(1);
+    try (LogCapture log = new LogCapture();
+        Scheduler failing =
+            Scheduler.builder()
+                .threads(1)
+                .onUncaught(
+                    (_, _) -> {
+                      handles.countDown();
+                      Uninterrupted.await(release::await);
+                    })
+                .build()
+                .start();
+        Scheduler scheduler = start(2, Policy.fifo())) {
+      failing.go(
+          (Body)
+              () -> {
+                throw new IllegalStateException("nobody joins");
+              });
+      handles.await();
+      Fiber<Void> hog = hog(scheduler, 0);
+      eventually("it is reported", () -> !log.entries("hog").isEmpty());
+      release.countDown();
+      over.set(true);
+      hog.join();
+    } finally {
+      release.countDown();
     }
   }
 
