@@ -66,7 +66,11 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
         return "the end of " + fiber;
       }
       if (blocker != null) {
-        return blocker.toString();
+        try {
+          return "" + blocker; // which may be "null"
+        } catch (Throwable e) { // any object may be one
+          return "a " + blocker.getClass().getName() + ", whose toString() threw " + e;
+        }
       }
       return stack.isEmpty() ? "its start" : stack.getFirst().toString();
     }

@@ -3,6 +3,7 @@ package dev.weft;
 import static dev.weft.Eventually.eventually;
 import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.weft.testkit.Feature;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -28,6 +30,35 @@ class FiberDumpTest {
 
   private static void waitHere() {
     Fiber.suspend();
+  }
+
+  private static final class Shy {
+    @Override
+    public String toString() {
+      throw new UnsupportedOperationException("not now");
+    }
+  }
+
+  @Test
+  @Feature("S19")
+  void whatItWaitsForNeedNotBeAbleToSayItsName() {
+    Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
+    Fiber<Void> fiber =
+        scheduler.go(
+            () -> {
+              while (true) {
+                LockSupport.park(new Shy());
+              }
+            });
+    waits(fiber);
+    assertThat(scheduler.dump().fibers())
+        .singleElement()
+        .extracting(FiberDump.Entry::waitsFor)
+        .asString()
+        .contains(Shy.class.getName(), "UnsupportedOperationException: not now");
+    assertThatIllegalStateException()
+        .isThrownBy(scheduler::stop)
+        .withMessageContaining(Shy.class.getName());
   }
 
   @Test
