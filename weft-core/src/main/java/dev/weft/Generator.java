@@ -49,8 +49,8 @@ public final class Generator<T> implements Iterator<T>, Iterable<T>, AutoCloseab
 
   @Override
   public boolean hasNext() {
-    if (element == null && coroutine.state() != Coroutine.State.TERMINATED) {
-      coroutine.resume();
+    while (element == null && coroutine.state() != Coroutine.State.TERMINATED) {
+      coroutine.resume(); // again, should the body have yielded by itself
     }
     return element != null;
   }
@@ -81,8 +81,11 @@ public final class Generator<T> implements Iterator<T>, Iterable<T>, AutoCloseab
   /** Ends the sequence; a started body is unwound as by {@link Coroutine#close}. */
   @Override
   public void close() {
-    element = null;
-    coroutine.close();
+    try {
+      coroutine.close();
+    } finally {
+      element = null; // also what a finally block has emitted
+    }
   }
 
   private void emit(T value) {

@@ -97,6 +97,35 @@ class GeneratorTest {
   }
 
   @Test
+  void whatIsEmittedWhileItIsClosedIsGoneToo() {
+    Generator<Integer> generator =
+        Generator.of(
+            out -> {
+              try {
+                out.emit(1);
+              } finally {
+                out.emit(2);
+              }
+            });
+    assertThat(generator.next()).isEqualTo(1);
+    generator.close();
+    assertThat(generator.hasNext()).isFalse();
+  }
+
+  @Test
+  void aBodyMayYieldByItself() {
+    Generator<Integer> generator =
+        Generator.of(
+            out -> {
+              out.emit(1);
+              Coroutine.yield();
+              out.emit(2);
+              Coroutine.yield();
+            });
+    assertThat(generator.stream()).containsExactly(1, 2);
+  }
+
+  @Test
   void nextAfterTheEndIsNoSuchElement() {
     Generator<Integer> empty = Generator.of(out -> {});
     assertThatThrownBy(empty::next)
