@@ -38,6 +38,9 @@ public final class Coroutine implements AutoCloseable {
    * TERMINATED -> READY         // reset
    *
    * A coroutine that resumed another one stays RUNNING until control is back.
+   *
+   * TERMINATED is the last thing that its owner writes: who sees it may reset it and begin a new
+   * life, on another thread. Until then an ended one is RUNNING without frames.
    */
 
   /** Where a coroutine is in its life. */
@@ -152,8 +155,8 @@ public final class Coroutine implements AutoCloseable {
       c.next = null;
       c = target;
     }
-    if (c.failure != null) {
-      throw c.takeFailure();
+    if (c.frames == null) {
+      c.endLife();
     }
   }
 
@@ -197,9 +200,10 @@ public final class Coroutine implements AutoCloseable {
    */
   public void reset(Body newBody) {
     Objects.requireNonNull(newBody, "newBody");
-    if (state == TERMINATED) {
+    State seen = state();
+    if (seen == State.TERMINATED) {
       ENDED.decrement();
-    } else if (state == RUNNING) {
+    } else if (seen == State.RUNNING) {
       throw refusal("reset", "it is RUNNING");
     } else if (frames != null) {
       throw refusal("reset", "it is READY but suspended in its body; close() it first");
@@ -221,15 +225,15 @@ public final class Coroutine implements AutoCloseable {
       return;
     }
     if (state == READY && frames == null) {
-      end();
+      endLife();
       return;
     }
     checkResumable("close", Thread.currentThread());
     closing = true;
-    for (int i = 0; i < MAX_UNWINDS && state != TERMINATED; i++) {
+    for (int i = 0; i < MAX_UNWINDS && closing; i++) { // until endLife
       resume();
     }
-    if (state != TERMINATED) {
+    if (closing) {
       closing = false;
       throw refusal(
           "close", "its body caught the unwinding and yielded again, " + MAX_UNWINDS + " times");
@@ -306,7 +310,7 @@ public final class Coroutine implements AutoCloseable {
     if (left != scopedBindings) {
       scopedBindings = left;
     }
-    if (state == RUNNING) {
+    if (frames != null) {
       STATE.setRelease(this, READY);
     }
   }
@@ -322,7 +326,7 @@ public final class Coroutine implements AutoCloseable {
       } catch (Throwable e) {
         failure = e;
       }
-      end();
+      frames = null;
     }
 
     @Override
@@ -342,19 +346,22 @@ public final class Coroutine implements AutoCloseable {
     }
   }
 
-  private void end() {
+  /** Publishes its end, after which it is anybody's; throws what the body threw. */
+  private void endLife() {
+    Throwable thrown = failure;
+    failure = null;
     body = null;
-    frames = null;
     locals = null;
     closing = false;
     ENDED.increment();
     OWNER.setRelease(this, (Thread) null);
     STATE.setRelease(this, TERMINATED);
+    if (thrown != null) {
+      throw unchecked(thrown);
+    }
   }
 
-  private RuntimeException takeFailure() {
-    Throwable e = Objects.requireNonNull(failure);
-    failure = null;
+  private RuntimeException unchecked(Throwable e) {
     if (e instanceof RuntimeException unchecked) {
       return unchecked;
     }
