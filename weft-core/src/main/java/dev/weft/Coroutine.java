@@ -209,6 +209,7 @@ public final class Coroutine implements AutoCloseable {
       throw refusal("reset", "it is READY but suspended in its body; close() it first");
     }
     body = newBody;
+    OWNER.setRelease(this, (Thread) null); // a transferTo that was refused may have claimed it
     STATE.setRelease(this, READY);
   }
 
@@ -230,13 +231,21 @@ public final class Coroutine implements AutoCloseable {
     }
     checkResumable("close", Thread.currentThread());
     closing = true;
+    Throwable thrown = null;
     for (int i = 0; i < MAX_UNWINDS && closing; i++) { // until endLife
-      resume();
+      try {
+        resume();
+      } catch (Throwable e) { // by its body, or by one that this has transferred to
+        thrown = thrown == null ? e : thrown;
+      }
     }
     if (closing) {
       closing = false;
       throw refusal(
           "close", "its body caught the unwinding and yielded again, " + MAX_UNWINDS + " times");
+    }
+    if (thrown != null) {
+      throw unchecked(thrown);
     }
   }
 
@@ -389,11 +398,11 @@ public final class Coroutine implements AutoCloseable {
     if (state != READY) {
       throw refusal(verb, "it is " + state());
     }
-    if (owner != me && !OWNER.compareAndSet(this, (Thread) null, me)) {
-      throw refusal(verb, "it is " + state() + " and belongs to " + owner + ", not to " + me);
-    }
     if (CHECK_MONITORS) {
       refuseHeldMonitor(verb);
+    }
+    if (owner != me && !OWNER.compareAndSet(this, (Thread) null, me)) {
+      throw refusal(verb, "it is " + state() + " and belongs to " + owner + ", not to " + me);
     }
   }
 

@@ -123,6 +123,28 @@ class CoroutineCloseTest {
   }
 
   @Test
+  void whenOneItTransfersToMeanwhileFailsItIsUnwoundAllTheSame() {
+    Coroutine failing = Coroutine.of(CoroutineCloseTest::failingCleanUp);
+    Coroutine coroutine =
+        Coroutine.of(
+            () -> {
+              try {
+                Coroutine.yield();
+              } finally {
+                try {
+                  Coroutine.transferTo(failing);
+                } finally {
+                  order.add("inner");
+                }
+              }
+            });
+    coroutine.resume();
+    assertThatThrownBy(coroutine::close).hasMessage("clean-up failed");
+    assertThat(order).containsExactly("inner");
+    assertThat(coroutine.state()).isEqualTo(State.TERMINATED);
+  }
+
+  @Test
   void neverStartedOrEndedOnesRunNothing() {
     Coroutine fresh = Coroutine.of(() -> order.add("ran"));
     fresh.close();

@@ -115,6 +115,49 @@ class CoroutineOwnerTest {
   }
 
   @Test
+  @Feature({"C11", "C16"})
+  void whoIsRefusedForAMonitorDoesNotBecomeItsOwner() throws Exception {
+    Coroutine coroutine = Coroutine.of(() -> {});
+    synchronized (coroutine) {
+      assertThatIllegalStateException().isThrownBy(coroutine::resume);
+    }
+    onAnotherThread(
+        () -> {
+          coroutine.resume();
+          return null;
+        });
+    assertThat(coroutine.state()).isEqualTo(State.TERMINATED);
+  }
+
+  private static final Coroutine CLAIMED = Coroutine.of(() -> {});
+
+  /** Its initializer runs below a native frame, which no yield can leave. */
+  private static final class Pinned {
+    static {
+      assertThatIllegalStateException()
+          .isThrownBy(() -> Coroutine.transferTo(CLAIMED))
+          .withMessageContaining("native");
+    }
+
+    private Pinned() {}
+
+    static void touch() {}
+  }
+
+  @Test
+  @Feature({"C5", "C11"})
+  void resetFreesAlsoOneThatATransferHasClaimedInVain() throws Exception {
+    Coroutine.of(Pinned::touch).resume();
+    CLAIMED.reset(() -> {});
+    onAnotherThread(
+        () -> {
+          CLAIMED.resume();
+          return null;
+        });
+    assertThat(CLAIMED.state()).isEqualTo(State.TERMINATED);
+  }
+
+  @Test
   @Feature("C16")
   void withAssertionsOnYieldingInsideSynchronizedIsRefused() {
     Coroutine coroutine =
