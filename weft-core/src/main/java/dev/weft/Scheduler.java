@@ -442,7 +442,7 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   /** Submits a body; it runs later, as a fiber of this scheduler. */
   public Fiber<Void> go(Body body) {
-    return begin(FiberOptions.DEFAULT, body);
+    return begin(FiberOptions.DEFAULT, notCallable(body));
   }
 
   /** Submits a body with a result. */
@@ -456,12 +456,17 @@ public final class Scheduler implements Executor, AutoCloseable {
    * @throws IllegalArgumentException if there is no such thread
    */
   public Fiber<Void> go(FiberOptions options, Body body) {
-    return begin(options, body);
+    return begin(options, notCallable(body));
   }
 
   /** Submits a body with a result, and with a name, a priority, a thread. */
   public <T> Fiber<T> go(FiberOptions options, Callable<T> body) {
     return begin(options, body);
+  }
+
+  /** Of an object that is both, its call() would be run. */
+  private static Body notCallable(Body body) {
+    return body instanceof Callable<?> ? body::run : body;
   }
 
   /** Submits a command, as {@link #go(Body)} does. */

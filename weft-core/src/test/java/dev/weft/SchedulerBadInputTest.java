@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What is refused says what was wrong. Who may call what, and when, is in the tests of that. */
@@ -41,6 +42,32 @@ class SchedulerBadInputTest {
         .isThrownBy(() -> Scheduler.builder().onUncaught(null))
         .withMessage("handler");
     assertThatNullPointerException().isThrownBy(() -> FiberOptions.named(null)).withMessage("name");
+  }
+
+  private static final class Both implements Body, Callable<String> {
+    private final AtomicInteger runs = new AtomicInteger();
+
+    @Override
+    public void run() {
+      runs.incrementAndGet();
+    }
+
+    @Override
+    public String call() {
+      return "called";
+    }
+  }
+
+  @Test
+  @Feature("S2")
+  void anObjectThatIsBodyAndCallableIsRunAsWhatItIsGivenFor() throws Exception {
+    Both both = new Both();
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      assertThat((Object) scheduler.go((Body) both).join()).isNull();
+      scheduler.go(FiberOptions.named("both"), (Body) both).join();
+      assertThat(both.runs).hasValue(2);
+      assertThat(scheduler.go((Callable<String>) both).join()).isEqualTo("called");
+    }
   }
 
   @Test
