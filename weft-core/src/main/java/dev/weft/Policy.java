@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Implement it to bring your own order: each worker asks {@link #newQueue} once for a queue of
  * its own and calls that from one thread at a time, so a queue needs no synchronization. It must
- * not block, nor call into Weft.
+ * not block, nor call into Weft. Should it throw, that is logged, and a fiber that it did not take
+ * is given to it again.
  *
  * {@snippet class="dev.weft.FiberSnippetsTest" region="policy"}
  */

@@ -43,6 +43,8 @@ import org.jspecify.annotations.Nullable;
  *       count after.
  *   <li>A fiber is in at most one ready queue or inbox, and in none while a worker runs it: see the
  *       turns in {@link Fiber}.
+ *   <li>No fiber is lost if the ready queue, which may be the user's, throws: one that it does not
+ *       take goes to the inbox, and the failure to who next does the duties.
  * </ul>
  */
 final class Worker extends SpinLock implements TimerPlace {
@@ -102,6 +104,7 @@ final class Worker extends SpinLock implements TimerPlace {
   // under duty
   private final Policy.ReadyQueue ready;
   private int boundReady; // how many of the ready ones nobody may steal
+  private @Nullable Throwable failure; // what the ready queue threw, until it is reported
   private final TimerQueue timers;
   private int oneShots; // that began here and have not ended
   private final FiberRegistry fibers = new FiberRegistry();
@@ -276,8 +279,11 @@ final class Worker extends SpinLock implements TimerPlace {
   /** Moves the inbox to the ready queue and fires what is due, by way of a list that is empty. */
   private void takeInboxAndTimers(
       long time, List<TimerNode> expired, Consumer<TimerNode> takeExpired) {
+    Throwable failed;
     lock();
     try {
+      failed = failure;
+      failure = null;
       takeInbox(time);
       timers.expire(time, takeExpired);
     } finally {
@@ -288,6 +294,9 @@ final class Worker extends SpinLock implements TimerPlace {
         fire(timer);
       }
       expired.clear();
+    }
+    if (failed != null) {
+      throw new IllegalStateException("the policy failed; it is asked again", failed);
     }
   }
 
@@ -379,6 +388,8 @@ final class Worker extends SpinLock implements TimerPlace {
       lock();
       try {
         ready.ran(fiber, now - start);
+      } catch (Throwable e) {
+        failure = e; // the fiber goes on
       } finally {
         unlock();
       }
@@ -455,12 +466,16 @@ final class Worker extends SpinLock implements TimerPlace {
       }
       List<Fiber<?>> given = new ArrayList<>();
       List<Fiber<?>> bound = new ArrayList<>();
-      for (int i = Math.min(stuck ? count : (count + 1) / 2, MOST_STOLEN); i > 0; i--) {
-        Fiber<?> fiber = takeReady(time);
-        if (fiber == null) {
-          break;
+      try {
+        for (int i = Math.min(stuck ? count : (count + 1) / 2, MOST_STOLEN); i > 0; i--) {
+          Fiber<?> fiber = takeReady(time);
+          if (fiber == null) {
+            break;
+          }
+          (fiber.isBound() ? bound : given).add(fiber);
         }
-        (fiber.isBound() ? bound : given).add(fiber);
+      } catch (Throwable e) {
+        failure = e; // what it has given can go
       }
       bound.forEach(fiber -> putReady(fiber, fiber.since));
       return given;
@@ -772,21 +787,42 @@ final class Worker extends SpinLock implements TimerPlace {
   private void takeInbox(long time) {
     for (Fiber<?> fiber = inbox.relaxedPoll(); fiber != null; fiber = inbox.relaxedPoll()) {
       register(fiber);
-      putReady(fiber, time);
+      if (!putReady(fiber, time)) {
+        return; // it is in the inbox again
+      }
     }
   }
 
   /** Puts back a fiber that has run here and is to run again. */
   private void putBack(Fiber<?> fiber) {
-    ready.addYielded(fiber, now);
+    try {
+      ready.addYielded(fiber, now);
+    } catch (Throwable e) {
+      keepForLater(fiber, e);
+      return;
+    }
     countBound(fiber);
   }
 
-  /** Puts a fiber that is ready since then; one that comes from another worker keeps its age. */
-  private void putReady(Fiber<?> fiber, long time) {
+  /**
+   * Puts a fiber that is ready since then; one that comes from another worker keeps its age. Returns
+   * false if it has to be tried again.
+   */
+  private boolean putReady(Fiber<?> fiber, long time) {
     fiber.since = time;
-    ready.add(fiber, time);
+    try {
+      ready.add(fiber, time);
+    } catch (Throwable e) {
+      keepForLater(fiber, e);
+      return false;
+    }
     countBound(fiber);
+    return true;
+  }
+
+  private void keepForLater(Fiber<?> fiber, Throwable e) {
+    failure = e;
+    addRemote(fiber);
   }
 
   private void countBound(Fiber<?> fiber) {

@@ -1,5 +1,6 @@
 package dev.weft;
 
+import static dev.weft.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -14,11 +15,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which fiber runs next, under each policy: on one thread, unless it is about several. */
 @Feature("S11")
@@ -502,6 +506,77 @@ class PolicyTest {
           .hasSizeGreaterThan(1)
           .satisfies(times -> assertThat(Set.copyOf(times)).hasSize(1));
     }
+  }
+
+  /** Throws at one call of the method of this name, every so often. */
+  private record Failing(String method, AtomicInteger calls) implements Policy {
+    void call(String name) {
+      if (name.equals(method) && calls.incrementAndGet() % 4 == 2) {
+        throw new IllegalStateException("not now");
+      }
+    }
+
+    @Override
+    public ReadyQueue newQueue() {
+      return new LastFirst() {
+        @Override
+        public void add(Fiber<?> fiber, long now) {
+          call("add");
+          super.add(fiber, now);
+        }
+
+        @Override
+        public void addYielded(Fiber<?> fiber, long now) {
+          call("addYielded");
+          super.add(fiber, now);
+        }
+
+        @Override
+        public @Nullable Fiber<?> next(long now) {
+          call("next");
+          return super.next(now);
+        }
+
+        @Override
+        public void ran(Fiber<?> fiber, long nanos) {
+          call("ran");
+        }
+      };
+    }
+
+    @Override
+    public boolean steals() {
+      return true;
+    }
+
+    @Override
+    public boolean measuresSlices() {
+      return true;
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"add", "addYielded", "next", "ran"})
+  void onesOwnThatFailsLosesNoFiber(String method) throws Exception {
+    Failing policy = new Failing(method, new AtomicInteger());
+    scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
+    try (LogCapture log = new LogCapture()) {
+      List<Fiber<Void>> fibers = new ArrayList<>();
+      scheduler
+          .go(
+              () -> {
+                for (int i = 0; i < 8; i++) {
+                  fibers.add(Weft.go(() -> Fiber.yield()));
+                }
+              })
+          .join();
+      for (Fiber<Void> fiber : fibers) {
+        fiber.join();
+      }
+      eventually("it is told", () -> !log.entries("goes on after a failure").isEmpty());
+      scheduler.stop();
+    }
+    assertThat(scheduler.stats().ended()).isEqualTo(9);
   }
 
   @Test
