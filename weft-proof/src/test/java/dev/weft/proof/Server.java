@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Server implements AutoCloseable {
   private static final Path SCRIPT = Path.of(System.getProperty("weft.root"), "bin", "servers");
-  private static final Pattern READY = Pattern.compile("(\\S+) at (\\S+), process ([0-9]+)");
+  private static final Pattern READY = Pattern.compile("(\\S+) at (\\S+) \\(process ([0-9]+)\\)");
 
   /** The exit status of the script if the machine has no such server. */
   private static final int NOT_FOUND = 3;

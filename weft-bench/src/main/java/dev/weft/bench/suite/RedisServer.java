@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedisServer implements AutoCloseable {
   private static final String ROOT = "weft.root";
-  private static final Pattern READY = Pattern.compile("redis at (\\S+), process [0-9]+");
+  private static final Pattern READY = Pattern.compile("redis at (\\S+) \\(process [0-9]+\\)");
 
   private final Process script;
   private final URI url;

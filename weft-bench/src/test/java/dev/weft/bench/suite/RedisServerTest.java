@@ -23,7 +23,7 @@ class RedisServerTest {
 
   @Test
   void theScriptSaysWhereItIsAndEndsWithItsInput() throws Exception {
-    script("echo redis at redis://127.0.0.1:4711, process 1", "cat", "touch \"$0.ended\"");
+    script("echo 'redis at redis://127.0.0.1:4711 (process 1)'", "cat", "touch \"$0.ended\"");
     try (RedisServer server = RedisServer.start(root)) {
       assertThat(server.url()).isEqualTo(URI.create("redis://127.0.0.1:4711"));
     }
