@@ -3,6 +3,7 @@ package dev.weft.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Command;
+import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +32,7 @@ class ScriptTest {
           "flock",
           "grep",
           "head",
+          "ln",
           "mkdir",
           "mv",
           "readlink",
@@ -75,6 +77,10 @@ class ScriptTest {
     assertThat(help.stderr()).isEmpty();
     assertThat(Script.weft().run()).isEqualTo(help);
     assertThat(Script.weft("--help").run()).isEqualTo(help);
+    assertThat(Script.weft("run", "--threads", "2", "--help").run()).isEqualTo(help);
+    assertThat(Script.weft("run", "-h").run()).isEqualTo(help);
+    assertThat(Script.weft("echo", "--help").run()).isEqualTo(help);
+    assertThat(Script.weft("test", "--help").run()).isEqualTo(help);
   }
 
   @Test
@@ -90,7 +96,7 @@ class ScriptTest {
     jdk("jvm/jdk-17", "17.0.15");
     jdk("jvm/jdk-26", "26");
 
-    var result = weft("run", "Hello.java").run();
+    var result = weft("run", "Hello").run();
 
     assertThat(result.exitStatus()).isEqualTo(1);
     assertThat(result.stderr())
@@ -103,7 +109,7 @@ class ScriptTest {
   void withoutMavenItSaysWhereToGetIt() throws Exception {
     jdk("jvm/jdk-25", "25.0.3");
 
-    var result = weft("run", "Hello.java").run();
+    var result = weft("run", "Hello").run();
 
     assertThat(result.exitStatus()).isEqualTo(1);
     assertThat(result.stderr().lines().toList().getLast())
@@ -145,7 +151,7 @@ class ScriptTest {
         exit 1
         """);
 
-    var result = weft("run", "Hello.java").run();
+    var result = weft("run", "Hello").run();
 
     assertThat(result.exitStatus()).isEqualTo(1);
     assertThat(result.stderr())
@@ -156,6 +162,122 @@ class ScriptTest {
             weft: Weft does not build; the full log is in %s
             """
                 .formatted(clone.resolve("target/launch/build.log")));
+  }
+
+  @Test
+  void ctrlCDuringABuildNeedsNoWords() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+    executable("bin/mvn", "#!/usr/bin/env bash\nexit 130\n");
+
+    assertThat(weft("run", "Hello").run())
+        .isEqualTo(
+            new Command.Result(130, "", "weft: building; the first time takes a minute or two\n"));
+    assertThat(weft("test").run()).isEqualTo(new Command.Result(130, "", ""));
+  }
+
+  @Test
+  void whatIsNotThereIsToldBeforeAnythingIsBuilt() throws Exception {
+    assertThat(weft("run", "--threads", "2", "nope.java").run())
+        .isEqualTo(failure(2, "no such file: nope.java"));
+    assertThat(weft("run", "nope.jar").run()).isEqualTo(failure(2, "no such file: nope.jar"));
+
+    executable("home/my weft/weft-core/src/test/java/a/MutexTest.java", "");
+    assertThat(weft("test", "MutexTest", "NopeTest").run())
+        .isEqualTo(failure(2, "no test class matches NopeTest"));
+    assertThat(weft("test", "Mutex*,Nope*").run())
+        .isEqualTo(failure(2, "no test class matches Nope*"));
+    assertThat(weft("test", "a.MutexTest#locks", "M*,!Nope*", "%regex[Nope]").run().stderr())
+        .startsWith("weft: JDK 25 not found"); // the next thing to look for
+  }
+
+  @Test
+  void anInstallationThatCannotBeWrittenIsOneLine() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+    Files.writeString(clone.resolve("target"), "a file, which stops root too");
+
+    assertThat(weft("run", "Hello").run())
+        .isEqualTo(
+            failure(
+                1,
+                "cannot build: %s/target/launch cannot be written; use a clone of your own"
+                    .formatted(clone)));
+    assertThat(weft("test").run())
+        .isEqualTo(
+            failure(
+                1,
+                "cannot build: %s/target cannot be written; use a clone of your own"
+                    .formatted(clone)));
+  }
+
+  @Test
+  void whoWaitsForAnotherBuildSaysSo() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+    executable("bin/mvn", "#!/usr/bin/env bash\nexit 130\n");
+    Files.delete(machine.resolve("bin/flock"));
+    Files.createDirectories(clone.resolve("target/launch"));
+    Path owner = clone.resolve("target/launch/lock.owner");
+    Files.createSymbolicLink(owner, Path.of("" + ProcessHandle.current().pid()));
+
+    Process process = weft("run", "Hello").startWithErrors();
+    try (BufferedReader errors = process.errorReader()) {
+      assertThat(errors.readLine()).isEqualTo("weft: waiting for another build of Weft to end");
+      Files.delete(owner);
+      assertThat(errors.readLine()).startsWith("weft: building;");
+      assertThat(process.waitFor()).isEqualTo(130);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void whyMavenDidNotBeginIsShownAndNothingElse() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+    executable(
+        "bin/mvn",
+        """
+        #!/usr/bin/env bash
+        echo "Unable to parse command line options: Unrecognized option: --bogus"
+        echo
+        echo "usage: mvn [options]"
+        exit 1
+        """);
+
+    assertThat(weft("test", "--", "--bogus").run())
+        .isEqualTo(
+            new Command.Result(
+                1,
+                "",
+                """
+                Unable to parse command line options: Unrecognized option: --bogus
+                weft: the build failed; the full log is in %s
+                """
+                    .formatted(clone.resolve("target/test.log"))));
+  }
+
+  @Test
+  void someTestsAreToldApartAndSayNothingOfTheWhole() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+    executable("home/my weft/weft-core/src/test/java/TcpTest.java", "");
+    executable(
+        "bin/mvn",
+        """
+        #!/usr/bin/env bash
+        echo "[INFO] --- maven-surefire-plugin:3.6.1:test (default-test) @ weft-core ---"
+        echo "[INFO] Tests run: 21, Failures: 0, Time elapsed: 3.8 s -- in dev.weft.net.TcpTest"
+        echo "[INFO] --- surefire:3.6.1:test (nio) @ weft-core ---"
+        echo "[INFO] Tests run: 21, Failures: 0, Time elapsed: 3.8 s -- in dev.weft.net.TcpTest"
+        """);
+
+    var some = weft("test", "TcpTest").run();
+
+    assertThat(some.stderr())
+        .isEqualTo(
+            """
+            weft: dev.weft.net.TcpTest, 21 tests
+            weft: dev.weft.net.TcpTest (nio), 21 tests
+            """);
+    assertThat(some.stdout()).endsWith("FeatureTable --some\n");
+    assertThat(weft("test").run().stdout()).endsWith("FeatureTable\n");
   }
 
   @Test

@@ -3,8 +3,11 @@ package dev.weft.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.TestResult.Outcome;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class FeatureTableTest {
   private static final List<String> PROMISES =
@@ -46,6 +49,22 @@ class FeatureTableTest {
     assertThat(table.summary()).startsWith("features: 0 rows proved, 1 failing,");
     assertThat(table.counts()).isEqualTo("1 passed, 1 failed, 0 skipped");
     assertThat(table.mistakes()).containsExactly("FAILED a.RunTest.fails[1]: why");
+  }
+
+  @Test
+  void someTestsSayNothingOfTheWhole(@TempDir Path root) throws Exception {
+    Files.createDirectories(root.resolve("docs"));
+    Files.write(root.resolve("docs/features.md"), PROMISES);
+    Files.createDirectories(root.resolve("core/target"));
+    Files.writeString(
+        root.resolve("core/target/features.tsv"),
+        result("C1", "a.RunTest.runs", Outcome.PASSED).line() + "\n");
+
+    String counts = "1 passed, 0 failed, 0 skipped\n";
+    String program = FeatureTable.class.getName();
+    assertThat(Command.java(program, "--some").in(root).run().stdout()).isEqualTo(counts);
+    assertThat(Command.java(program).in(root).run().stdout())
+        .isEqualTo(counts + "features: 1 rows proved, 0 failing, 2 without a test\n");
   }
 
   @Test
