@@ -3,6 +3,7 @@ package dev.weft.cli;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -31,23 +32,33 @@ final class CompiledPrograms {
   static Path get(Path source, List<Path> classPath, Compiler compiler) throws IOException {
     if (ROOT == null || classPath.stream().anyMatch(Files::isDirectory)) {
       // the classes in a folder may change at any time: what depends on them is not kept
-      Path folder = Files.createTempDirectory("weft-");
-      Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder), "weft-delete-classes"));
-      compiler.compileInto(folder);
-      return folder;
+      return compileForThisRun(compiler);
     }
     Path kept = Path.of(ROOT, "target/launch/programs", hash(source, classPath));
-    if (!Files.isDirectory(kept)) {
+    if (Files.isDirectory(kept)) {
+      return kept;
+    }
+    Path folder;
+    try {
       Files.createDirectories(kept.getParent());
-      Path folder = Files.createTempDirectory(kept.getParent(), "new-");
-      try {
-        compiler.compileInto(folder);
-        moveIfAbsent(folder, kept);
-      } finally {
-        delete(folder);
-      }
+      folder = Files.createTempDirectory(kept.getParent(), "new-");
+    } catch (FileSystemException e) {
+      return compileForThisRun(compiler); // Weft is another user's
+    }
+    try {
+      compiler.compileInto(folder);
+      moveIfAbsent(folder, kept);
+    } finally {
+      delete(folder);
     }
     return kept;
+  }
+
+  private static Path compileForThisRun(Compiler compiler) throws IOException {
+    Path folder = Files.createTempDirectory("weft-");
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder), "weft-delete-classes"));
+    compiler.compileInto(folder);
+    return folder;
   }
 
   /** Moves a folder into its place whole, unless another run was first. */

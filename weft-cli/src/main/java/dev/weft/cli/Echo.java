@@ -35,6 +35,7 @@ public final class Echo {
     if (!options.poller().isEmpty()) {
       System.setProperty("weft.poller", options.poller());
     }
+    Launcher.checkProperties();
     InetSocketAddress address = new InetSocketAddress(options.port());
     Scheduler scheduler =
         Scheduler.builder().name("echo").threads(options.threads()).build().start();

@@ -1,6 +1,8 @@
 package dev.weft.cli;
 
 import dev.weft.internal.FiberAccess;
+import dev.weft.internal.HookFamilies;
+import dev.weft.internal.poller.Poller;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.List;
@@ -28,6 +30,7 @@ final class Launcher {
    *     for other threads of the program and ends with status 1
    */
   static void launch(Program program, RunOptions options) throws Throwable {
+    checkProperties();
     String[] arguments = options.arguments().toArray(new String[0]);
     System.setProperty(
         "sun.java.command",
@@ -40,6 +43,21 @@ final class Launcher {
       runHere(main, arguments);
     } else {
       runAsFiber(main, arguments, options.threads());
+    }
+  }
+
+  /** Looks at Weft's own properties, before threads begin that trip over them too. */
+  static void checkProperties() {
+    try {
+      HookFamilies.check();
+      Poller.isEpoll();
+    } catch (IllegalArgumentException e) {
+      throw UserMistake.usage(e.getMessage());
+    } catch (ExceptionInInitializerError e) {
+      if (e.getCause() instanceof IllegalArgumentException cause) {
+        throw UserMistake.usage(cause.getMessage());
+      }
+      throw e;
     }
   }
 

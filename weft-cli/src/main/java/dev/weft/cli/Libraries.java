@@ -3,6 +3,7 @@ package dev.weft.cli;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -56,17 +57,28 @@ final class Libraries {
     Path kept = folder.resolve(hash(wanted));
     List<Path> jars = Files.exists(kept) ? read(kept) : List.of();
     if (jars.isEmpty() || !jars.stream().allMatch(Files::exists)) {
-      Files.createDirectories(folder);
-      Path found = Files.createTempFile(folder, "new-", "");
+      Path found = newFileIn(folder);
       try {
         resolve(source, wanted, found);
         jars = read(found);
-        Files.move(found, kept, StandardCopyOption.ATOMIC_MOVE);
+        if (found.startsWith(folder)) {
+          Files.move(found, kept, StandardCopyOption.ATOMIC_MOVE);
+        }
       } finally {
         Files.deleteIfExists(found);
       }
     }
     return jars;
+  }
+
+  /** Makes a file in the folder; elsewhere if Weft is another user's. */
+  private static Path newFileIn(Path folder) throws IOException {
+    try {
+      Files.createDirectories(folder);
+      return Files.createTempFile(folder, "new-", "");
+    } catch (FileSystemException e) {
+      return Files.createTempFile("weft-libraries-", "");
+    }
   }
 
   private static List<Path> read(Path file) throws IOException {

@@ -43,8 +43,7 @@ final class MainMethod {
    */
   static MainMethod of(Class<?> type) {
     Method main =
-        find(type, String[].class)
-            .or(() -> find(type))
+        find(type)
             .orElseThrow(
                 () ->
                     UserMistake.usage(
@@ -55,6 +54,10 @@ final class MainMethod {
       return new MainMethod(main, null);
     }
     return new MainMethod(main, constructor(type));
+  }
+
+  static boolean isIn(Class<?> type) {
+    return find(type).isPresent();
   }
 
   /**
@@ -88,7 +91,11 @@ final class MainMethod {
             .invokeExact();
   }
 
-  private static Optional<Method> find(Class<?> type, Class<?>... parameters) {
+  private static Optional<Method> find(Class<?> type) {
+    return find(type, new Class<?>[] {String[].class}).or(() -> find(type, new Class<?>[0]));
+  }
+
+  private static Optional<Method> find(Class<?> type, Class<?>[] parameters) {
     return Stream.<Class<?>>iterate(type, c -> c != null, Class::getSuperclass)
         .flatMap(c -> Stream.of(c.getDeclaredMethods()))
         .filter(m -> m.getName().equals("main"))

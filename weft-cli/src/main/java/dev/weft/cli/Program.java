@@ -34,10 +34,18 @@ record Program(
       return ofModule(target, options.classPath());
     }
     if (target.endsWith(".java")) {
+      if (ModuleLayer.boot().findModule("jdk.compiler").isEmpty()) {
+        throw UserMistake.program(
+            "cannot compile %s: this Java has no compiler (module jdk.compiler); use a JDK"
+                .formatted(target));
+      }
       return SourceFile.compile(readable(Path.of(target)), options.classPath());
     }
     if (target.endsWith(".jar")) {
       return ofJar(readable(Path.of(target)), options.classPath());
+    }
+    if (Files.isDirectory(Path.of(target))) {
+      throw folder(target);
     }
     if (target.contains("/") || Files.exists(Path.of(target))) {
       throw UserMistake.usage(
@@ -92,11 +100,15 @@ record Program(
       throw UserMistake.usage("no such file: " + file);
     }
     if (Files.isDirectory(file)) {
-      throw UserMistake.usage("cannot run " + file + ": it is a folder");
+      throw folder(file.toString());
     }
     if (!Files.isReadable(file)) {
       throw UserMistake.usage("cannot read " + file + ": permission denied");
     }
     return file;
+  }
+
+  private static UserMistake folder(String name) {
+    return UserMistake.usage("cannot run " + name + ": it is a folder");
   }
 }

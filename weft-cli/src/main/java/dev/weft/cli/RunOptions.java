@@ -60,7 +60,10 @@ record RunOptions(
         switch (option) {
           case "--no-hook" -> hook = false;
           case "--main-thread" -> mainThread = true;
-          default -> throw UserMistake.usage("unknown option " + option + "; " + USAGE);
+          default ->
+              throw UserMistake.usage(
+                  "unknown option %s (JVM options go into JDK_JAVA_OPTIONS); %s"
+                      .formatted(option, USAGE));
         }
         continue;
       }

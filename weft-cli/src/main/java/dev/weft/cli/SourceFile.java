@@ -9,6 +9,8 @@ import com.sun.source.util.TaskListener;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,11 +22,10 @@ import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A program in one source file. As for {@code java Program.java}, the first class in it is the one
- * to run, and it need not be named like the file.
+ * A program in one source file. As for {@code java Program.java}, the class to run is the first one
+ * in it, whatever its name; if that has no main, the one that is named like the file.
  */
 final class SourceFile {
   // beside the classes: the name of the one to run
@@ -61,42 +62,58 @@ final class SourceFile {
     List<String> options =
         List.of("-d", classes.toString(), "-cp", path, "-g", "-proc:none", "-implicit:none");
     PrintWriter stderr = new PrintWriter(System.err, true, System.err.charset());
-    FirstClass first = new FirstClass();
+    Types types = new Types();
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
       JavaFileObject file = new AnyName(files.getJavaFileObjects(source).iterator().next());
       JavacTask task =
           (JavacTask) compiler.getTask(stderr, files, null, options, null, List.of(file));
-      task.addTaskListener(first);
+      task.addTaskListener(types);
       if (!task.call()) {
         throw UserMistake.program(source + " does not compile");
       }
     }
-    if (first.name == null) {
+    if (types.names.isEmpty()) {
       throw UserMistake.program(source + " declares no class");
     }
-    Files.writeString(classes.resolve(MAIN_CLASS), first.name);
+    String first = types.names.getFirst();
+    String likeFile = types.prefix + source.getFileName().toString().replaceFirst("\\.java$", "");
+    boolean second = types.names.indexOf(likeFile) > 0 && !hasMain(first, classes, classPath);
+    Files.writeString(classes.resolve(MAIN_CLASS), second ? likeFile : first);
   }
 
-  /** Notes the first class of the file when the compiler has parsed it. */
-  private static final class FirstClass implements TaskListener {
-    private @Nullable String name;
+  /** Looks for a main method in a class that was just compiled, or above it. */
+  private static boolean hasMain(String name, Path classes, List<Path> classPath)
+      throws IOException {
+    List<URL> urls = new ArrayList<>(List.of(classes.toUri().toURL()));
+    for (Path entry : classPath) {
+      urls.add(entry.toUri().toURL());
+    }
+    try (URLClassLoader loader = new URLClassLoader(urls.toArray(new URL[0]))) {
+      return MainMethod.isIn(Class.forName(name, false, loader));
+    } catch (ClassNotFoundException | LinkageError e) {
+      return true; // the launcher will meet it too, and tell
+    }
+  }
+
+  /** Notes the top-level classes of the file when the compiler has parsed it. */
+  private static final class Types implements TaskListener {
+    private final List<String> names = new ArrayList<>();
+
+    // of the package, with its dot
+    private String prefix = "";
 
     @Override
     public void finished(TaskEvent event) {
-      if (event.getKind() == TaskEvent.Kind.PARSE) {
-        name = firstClassIn(event.getCompilationUnit());
-      }
-    }
-
-    private static @Nullable String firstClassIn(CompilationUnitTree unit) {
-      String prefix = unit.getPackageName() == null ? "" : unit.getPackageName() + ".";
-      for (Tree declaration : unit.getTypeDecls()) {
-        if (declaration instanceof ClassTree type) {
-          return prefix + type.getSimpleName();
+      if (event.getKind() == TaskEvent.Kind.PARSE && names.isEmpty()) { // others may follow
+        CompilationUnitTree unit = event.getCompilationUnit();
+        prefix = unit.getPackageName() == null ? "" : unit.getPackageName() + ".";
+        for (Tree declaration : unit.getTypeDecls()) {
+          if (declaration instanceof ClassTree type) {
+            names.add(prefix + type.getSimpleName());
+          }
         }
       }
-      return null;
     }
   }
 

@@ -2,6 +2,7 @@ package dev.weft.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
@@ -45,6 +46,21 @@ class RunTest extends ProgramsTest {
         """);
 
     assertThat(programs.run("Odd.java").run()).isEqualTo(printed("some.where.Second\n"));
+  }
+
+  @Test
+  void ifTheFirstClassHasNoMainTheOneNamedLikeTheFileRuns() throws Exception {
+    String rest =
+        """
+        record Point(int x) {}
+        class Rec { static void main() { System.out.println(new Point(1)); } }
+        class Base { static void main() { System.out.println("inherited"); } }
+        """;
+    programs.write("Rec.java", "package a.b;\n" + rest);
+    assertThat(programs.run("Rec.java").run()).isEqualTo(printed("Point[x=1]\n"));
+
+    programs.write("Rec.java", "class Heir extends Base {}\n" + rest);
+    assertThat(programs.run("Rec.java").run()).isEqualTo(printed("inherited\n"));
   }
 
   @Test
@@ -237,8 +253,8 @@ class RunTest extends ProgramsTest {
         .isEqualTo(mistake(2, "module app names no main class; name it: -m app/MAIN"));
     assertThat(programs.run("-p", "mods", "-m", "app/hidden.Other").run())
         .isEqualTo(mistake(2, "class hidden.Other not found in module app"));
-    assertThat(programs.run("-p", "mods", "-m", "missing").run().stdout())
-        .contains("Module missing not found"); // the JVM's own words
+    assertThat(programs.run("-p", "mods", "-m", "missing/a.Main").run())
+        .isEqualTo(mistake(2, "module missing not found on the module path mods"));
   }
 
   @Test
@@ -273,14 +289,17 @@ class RunTest extends ProgramsTest {
     programs.jar("library.jar", new Attributes());
 
     assertThat(programs.run().run()).isEqualTo(mistake(2, "nothing to run; " + usage));
-    assertThat(programs.run("--fast", "X.java").run())
-        .isEqualTo(mistake(2, "unknown option --fast; " + usage));
+    assertThat(programs.run("--fast", "Main").run())
+        .isEqualTo(
+            mistake(2, "unknown option --fast (JVM options go into JDK_JAVA_OPTIONS); " + usage));
     assertThat(programs.run("-cp").run())
         .isEqualTo(mistake(2, "option -cp needs a class path; " + usage));
     assertThat(programs.run("Missing.java").run())
         .isEqualTo(mistake(2, "no such file: Missing.java"));
     assertThat(programs.run("Folder.java").run())
         .isEqualTo(mistake(2, "cannot run Folder.java: it is a folder"));
+    assertThat(programs.run("Folder.java/..").run())
+        .isEqualTo(mistake(2, "cannot run Folder.java/..: it is a folder"));
     assertThat(programs.run("notes.txt").run())
         .isEqualTo(
             mistake(
@@ -321,6 +340,68 @@ class RunTest extends ProgramsTest {
 
     assertThat(programs.run("Secret.java").run())
         .isEqualTo(mistake(2, "cannot read Secret.java: permission denied"));
+  }
+
+  @Test
+  void aFileNameThatTheLocaleCannotSpellIsTold() throws Exception {
+    assumeTrue(System.getProperty("os.name").equals("Linux"), "elsewhere all names can be read");
+    String script =
+        "f=$(printf '\\303\\204.java') && touch \"$f\" && \"$0\" run \"$f\"; s=$?; rm \"$f\"; exit $s";
+    Command command =
+        Command.of("bash", "-c", script, Script.ROOT.resolve("weft").toString())
+            .in(folder)
+            .without("JDK_JAVA_OPTIONS")
+            .without("JAVA_TOOL_OPTIONS")
+            .with("JAVA_HOME", System.getProperty("java.home"));
+
+    Command.Result result = command.with("LC_ALL", "C").run();
+
+    assertThat(result.exitStatus()).isEqualTo(2);
+    assertThat(result.stderr())
+        .startsWith("weft: cannot read the file name ")
+        .endsWith("set LC_ALL=C.UTF-8\n")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void aWrongPropertyOfWeftsIsOneLine() throws Exception {
+    programs.write("Hello.java", "void main() { IO.println(1); }");
+    String hook = "-Dweft.hook must be off or some of timers,sockets,names, not 'of'";
+
+    assertThat(java("-Dweft.hook=of", "Hello.java").run()).isEqualTo(mistake(2, hook));
+    assertThat(java("-Dweft.poller=kq", "Hello.java").run())
+        .isEqualTo(mistake(2, "-Dweft.poller must be epoll or nio, not kq"));
+  }
+
+  @Test
+  void withoutACompilerItSaysSo() throws Exception {
+    programs.write("Hello.java", "void main() { IO.println(1); }");
+
+    assertThat(java("--limit-modules=jdk.jfr", "Hello.java").run())
+        .isEqualTo(
+            mistake(
+                1,
+                "cannot compile Hello.java: this Java has no compiler (module jdk.compiler);"
+                    + " use a JDK"));
+  }
+
+  @Test
+  void anInstallationThatCannotBeWrittenRunsSourceFiles() throws Exception {
+    programs.write("Hello.java", "void main() { IO.println(1); }");
+    programs.write("target", "a file, which stops root too");
+
+    assertThat(java("-Dweft.root=" + folder, "Hello.java").run()).isEqualTo(printed("1\n"));
+  }
+
+  /** Names a call of plain {@code java} that does what {@code ./weft run} does. */
+  private Command java(String option, String program) {
+    return programs.java(
+        "@" + Script.ROOT.resolve("weft.args"),
+        option,
+        "-cp",
+        Script.ROOT.resolve("target/launch/weft-cli") + "/*",
+        "dev.weft.cli.Main",
+        program);
   }
 
   private static Command.Result printed(String stdout) {
