@@ -7,6 +7,7 @@ import dev.weft.testkit.Feature;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.Attributes;
 import java.util.regex.Matcher;
@@ -61,6 +62,32 @@ class RunningDocsTest extends ProgramsTest {
     Command.Result without = programs.java("-cp", classPath(), "app.Main").run();
     assertThat(without.exitStatus()).isEqualTo(1);
     assertThat(without.stderr()).contains(flags("ALL-UNNAMED"));
+  }
+
+  @Test
+  void theLinesOfThePage() throws Exception {
+    programs.jar("page/app.jar", mainAttributes("app.Main"));
+    jarTool("-uf", "page/app.jar", "-C", ".", "app/Main.class");
+    programs.write("page/src/app/module-info.java", "module app { requires dev.weft; }");
+    programs.write("page/src/app/app/Main.java", PROGRAM);
+    List<String> printed = new ArrayList<>();
+
+    for (String line : page().lines().filter(l -> l.matches("(mkdir|javac?|sed) .*")).toList()) {
+      Command.Result result =
+          Command.of("bash", "-c", line.replace("args…", "x"))
+              .in(folder.resolve("page"))
+              .with("WEFT", Script.ROOT.toString())
+              .with("PATH", System.getProperty("java.home") + "/bin:" + System.getenv("PATH"))
+              .without("CLASSPATH")
+              .without("JDK_JAVA_OPTIONS")
+              .without("JAVA_TOOL_OPTIONS")
+              .run();
+      assertThat(result.stderr()).as(line).isEmpty();
+      printed.add(result.stdout());
+    }
+
+    assertThat(printed)
+        .containsExactly("", "weft0\n", "main weft1\n", "", "", "weft0\n"); // "" are no programs
   }
 
   @Test
