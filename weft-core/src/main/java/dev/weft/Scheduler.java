@@ -119,7 +119,8 @@ public final class Scheduler implements Executor, AutoCloseable {
   // what stop() fails with
   private volatile @Nullable String deadlock;
 
-  // true once stop() has cancelled the rest: it does not wait for timers and I/O events any more, and
+  // true once stop() has cancelled the rest: it does not wait for timers and I/O events any more,
+  // and
   // cancels what begins
   private volatile boolean restCancelled;
 

@@ -805,8 +805,8 @@ final class Worker extends SpinLock implements TimerPlace {
   }
 
   /**
-   * Puts a fiber that is ready since then; one that comes from another worker keeps its age. Returns
-   * false if it has to be tried again.
+   * Puts a fiber that is ready since then; one that comes from another worker keeps its age.
+   * Returns false if it has to be tried again.
    */
   private boolean putReady(Fiber<?> fiber, long time) {
     fiber.since = time;

@@ -309,7 +309,8 @@ class FiberThreadTest {
               FiberOptions.named("f").onThread(1),
               () -> {
                 Hook.disable();
-                for (Body move : List.<Body>of(() -> Fiber.switchTo(target), () -> Fiber.switchTo(0))) {
+                for (Body move :
+                    List.<Body>of(() -> Fiber.switchTo(target), () -> Fiber.switchTo(0))) {
                   assertThatIllegalStateException()
                       .isThrownBy(move::run)
                       .withMessageContaining("pinned to its thread by Hook.disable()");
