@@ -119,9 +119,8 @@ public final class Scheduler implements Executor, AutoCloseable {
   // what stop() fails with
   private volatile @Nullable String deadlock;
 
-  // true once stop() has cancelled the rest: it does not wait for timers and I/O events any more,
-  // and
-  // cancels what begins
+  // true once stop() has cancelled the rest: it no longer waits for timers and I/O events, and what
+  // begins is cancelled
   private volatile boolean restCancelled;
 
   // true while the watchdog has marked a worker stuck
@@ -466,6 +465,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   }
 
   /** Of an object that is both, its call() would be run. */
+  @SuppressWarnings("UnnecessaryMethodReference") // its class is what counts
   private static Body notCallable(Body body) {
     return body instanceof Callable<?> ? body::run : body;
   }

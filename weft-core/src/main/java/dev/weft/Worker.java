@@ -236,9 +236,13 @@ final class Worker extends SpinLock implements TimerPlace {
         sleep();
       }
     } catch (Throwable e) { // no memory, or a policy of the user's that fails
-      scheduler.reportBroken(this, e);
-      LockSupport.parkNanos(BROKEN_NANOS);
+      goOnAfter(e);
     }
+  }
+
+  private void goOnAfter(Throwable e) {
+    scheduler.reportBroken(this, e);
+    LockSupport.parkNanos(BROKEN_NANOS);
   }
 
   /** Takes the inbox and fires the timers of a worker, be it this one or a stuck one; polls. */
@@ -296,7 +300,7 @@ final class Worker extends SpinLock implements TimerPlace {
       expired.clear();
     }
     if (failed != null) {
-      throw new IllegalStateException("the policy failed; it is asked again", failed);
+      goOnAfter(failed);
     }
   }
 
@@ -412,14 +416,17 @@ final class Worker extends SpinLock implements TimerPlace {
       return false;
     }
     Worker target = fiber.scheduler().placement.forReady(fiber, this);
-    if (target.scheduler != scheduler) {
-      retire(fiber); // it has switched, and is counted there
+    if (target == this) {
+      return true;
+    }
+    if (target.scheduler == scheduler) {
+      target.addRemote(fiber);
+    } else { // it has switched, and is counted there
+      retire(fiber);
       target.addRemote(fiber);
       target.scheduler.noteLate(fiber);
-    } else if (target != this) {
-      target.addRemote(fiber);
     }
-    return target == this;
+    return false;
   }
 
   /** Takes some of what another worker has ready; returns false if there is nothing to take. */

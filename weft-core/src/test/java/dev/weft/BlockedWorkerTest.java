@@ -220,13 +220,13 @@ class BlockedWorkerTest {
                 throw new IllegalStateException("nobody joins");
               });
       handles.await();
-      Fiber<Void> hog = hog(scheduler, 0);
-      eventually("it is reported", () -> !log.entries("hog").isEmpty());
-      release.countDown();
-      over.set(true);
-      hog.join();
-    } finally {
-      release.countDown();
+      try {
+        hog(scheduler, 0);
+        eventually("it is reported", () -> !log.entries("hog").isEmpty());
+      } finally {
+        release.countDown();
+        over.set(true);
+      }
     }
   }
 

@@ -580,6 +580,30 @@ class PolicyTest {
   }
 
   @Test
+  void whomOnesOwnDoesNotTakeHoldsNobodyUp() throws Exception {
+    AtomicBoolean refuses = new AtomicBoolean(true);
+    Policy policy =
+        () ->
+            new LastFirst() {
+              @Override
+              public void add(Fiber<?> fiber, long now) {
+                if (refuses.get() && fiber.name().equals("unwanted")) {
+                  throw new IllegalStateException("not this one");
+                }
+                super.add(fiber, now);
+              }
+            };
+    scheduler = Scheduler.builder().threads(1).policy(policy).build().start();
+    try (LogCapture _ = new LogCapture()) {
+      Fiber<Void> unwanted = logging("unwanted", 0);
+      logging("other", 0).join();
+      refuses.set(false);
+      unwanted.join();
+    }
+    assertThat(order).containsExactly("other", "unwanted");
+  }
+
+  @Test
   void aPolicyOfOnesOwnIsToldHowLongSlicesTake() {
     List<Long> slices = new ArrayList<>();
     onThisThread(

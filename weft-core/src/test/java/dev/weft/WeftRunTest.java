@@ -66,6 +66,7 @@ class WeftRunTest {
             () ->
                 Weft.run(
                     () -> {
+                      Fiber.switchTo(0); // which is the caller's, if that is used
                       assertThat(Coroutine.current()).isEmpty();
                       assertThatThrownBy(Coroutine::yield).hasMessageContaining("outside");
                       refused.incrementAndGet();
