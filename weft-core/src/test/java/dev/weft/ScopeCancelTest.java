@@ -5,6 +5,7 @@ import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.weft.internal.Uninterrupted;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
@@ -352,15 +353,12 @@ class ScopeCancelTest {
     }
   }
 
-  /** Ends when only this fiber and the opener are left, but no timer; whoever interrupts it. */
-  private static void outliveTheDeadline(Scheduler scheduler) {
-    eventually(
-        "the deadline has passed",
-        () -> {
-          boolean fired = scheduler.timers().pending() == 0;
-          SchedulerStats stats = scheduler.stats();
-          return fired && stats.begun() - stats.ended() == 2;
-        });
+  /** Ends well after the deadline, whoever interrupts it. */
+  private static void outlive(Duration limit, CountDownLatch begun) {
+    begun.countDown();
+    CountDownLatch over = new CountDownLatch(1);
+    Weft.here().timers().after(limit.plusMillis(100), over::countDown);
+    Uninterrupted.await(over::await);
   }
 
   @Test
@@ -372,8 +370,13 @@ class ScopeCancelTest {
           () -> {
             Scope.Joiner<String> any = Scope.Joiner.anySuccessfulResultOrThrow();
             try (Scope scope = Scope.open(any, limit)) {
-              scope.go(() -> outliveTheDeadline(scheduler));
-              scope.go(() -> "first");
+              CountDownLatch begun = new CountDownLatch(1);
+              scope.go(() -> outlive(limit, begun));
+              scope.go(
+                  () -> {
+                    begun.await();
+                    return "first";
+                  });
               scope.join();
               assertThat(any.result()).isEqualTo("first");
             }
@@ -381,9 +384,11 @@ class ScopeCancelTest {
       Body fails =
           () -> {
             try (Scope scope = Scope.open(Scope.Joiner.awaitAllSuccessfulOrThrow(), limit)) {
-              scope.go(() -> outliveTheDeadline(scheduler));
+              CountDownLatch begun = new CountDownLatch(1);
+              scope.go(() -> outlive(limit, begun));
               scope.go(
                   () -> {
+                    begun.await();
                     throw failure;
                   });
               assertThatExceptionOfType(CompletionException.class)
