@@ -280,7 +280,9 @@ abstract class Watched extends Pollable {
 
     @Override
     void afterClose() {
-      poller.flush();
+      if (selectionKey != null) {
+        poller.cancel(selectionKey);
+      }
     }
   }
 }

@@ -80,6 +80,17 @@ public final class NioPoller extends Poller {
     wakeIfWaiting();
   }
 
+  /** Ends a registration whose channel is being closed: the selector has to let go of it. */
+  public void cancel(SelectionKey key) {
+    boolean pinned = Pinning.begin();
+    try {
+      key.cancel(); // before it is woken, not after, by the JDK
+      wakeIfWaiting();
+    } finally {
+      Pinning.end(pinned);
+    }
+  }
+
   private void wakeIfWaiting() {
     if (waiting) {
       wakeSelect();
