@@ -170,8 +170,11 @@ final class FdSocket extends NetSocket {
       readable.set(true);
     }
     if (count < 0) {
-      readError = (int) -count;
-      throw NetErrors.of(readError, "read from " + this);
+      int error = (int) -count;
+      if (!NetErrors.isExhaustion(error)) {
+        readError = error;
+      }
+      throw NetErrors.of(error, "read from " + this);
     }
     return count == 0 ? -1 : (int) count;
   }
