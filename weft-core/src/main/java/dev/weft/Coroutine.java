@@ -107,6 +107,10 @@ public final class Coroutine implements AutoCloseable {
   // scoped values it left behind when it yielded
   private @Nullable Object scopedBindings;
 
+  // how many time limits it has begun and not ended; those, while it is suspended
+  int limits;
+  private @Nullable Deadline suspendedLimits;
+
   // where transferTo passes control, taken up by the loop in resume
   private @Nullable Coroutine next;
 
@@ -307,6 +311,10 @@ public final class Coroutine implements AutoCloseable {
       ScopedBindings.set(me, scopedBindings);
     }
     STATE.setRelease(this, RUNNING);
+    if (suspendedLimits != null) {
+      Deadline.enter(suspendedLimits);
+      suspendedLimits = null;
+    }
     return frames;
   }
 
@@ -318,6 +326,9 @@ public final class Coroutine implements AutoCloseable {
     }
     if (left != scopedBindings) {
       scopedBindings = left;
+    }
+    if (limits > 0) {
+      suspendedLimits = Deadline.leave(this);
     }
     if (frames != null) {
       STATE.setRelease(this, READY);

@@ -411,6 +411,88 @@ class WithTimeoutTest {
         });
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void theLimitOfASuspendedGeneratorIsNoneOnItsConsumer(Place place) throws Exception {
+    place.run(
+        () -> {
+          Generator<String> generator = Generator.of(out -> limited(out, () -> Thread.sleep(LONG)));
+          assertThat(generator.next()).isEqualTo("within");
+          Thread.sleep(20); // its time is over by then
+          assertThat(Thread.currentThread().isInterrupted()).isFalse();
+          assertThat(generator.next()).isEqualTo("over");
+          Thread.sleep(1);
+          assertThat(generator.hasNext()).isFalse();
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void neitherIfItsTimeWasOverBeforeItGaveAnElement(Place place) throws Exception {
+    place.run(
+        () -> {
+          Generator<String> generator =
+              Generator.of(
+                  out ->
+                      limited(
+                          out,
+                          () -> {
+                            while (!Thread.currentThread().isInterrupted()) {
+                              Thread.onSpinWait();
+                            }
+                            out.emit("late");
+                            Thread.sleep(LONG);
+                          }));
+          assertThat(generator.next()).isEqualTo("within");
+          assertThat(generator.next()).isEqualTo("late");
+          Thread.sleep(1);
+          assertThat(generator.next()).isEqualTo("over");
+          assertThat(generator.hasNext()).isFalse();
+        });
+  }
+
+  /** Emits an element inside two limits, then does the rest; and another when that fails. */
+  private static void limited(Generator.Emitter<String> out, Body rest) throws TimeoutException {
+    Weft.withTimeout(
+        LONG,
+        () -> {
+          try {
+            return Weft.withTimeout(
+                ms(2),
+                () -> {
+                  out.emit("within");
+                  rest.run();
+                  return null;
+                });
+          } catch (TimeoutException e) {
+            out.emit("over");
+            return null;
+          }
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theLimitAroundItsConsumerHoldsInAGeneratorToo(Place place) throws Exception {
+    place.run(
+        () -> {
+          Generator<String> generator =
+              Generator.of(
+                  out ->
+                      Weft.withTimeout(
+                          LONG,
+                          () -> {
+                            out.emit("first");
+                            Thread.sleep(LONG);
+                            return null;
+                          }));
+          assertThat(generator.next()).isEqualTo("first");
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(() -> Weft.withTimeout(ms(2), generator::next));
+          Thread.sleep(1);
+        });
+  }
+
   private static void yieldInALimit() throws TimeoutException {
     Weft.withTimeout(
         LONG,
