@@ -76,7 +76,7 @@ final class TimersOfWorkers implements TimerHost {
 
   @Override
   public int pending() {
-    return oneShots() + recurring.get();
+    return scheduler.hasStopped() ? 0 : oneShots() + recurring.get();
   }
 
   int oneShots() {
