@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Tells whether all fibers of a scheduler wait for something that cannot come, and for what. */
 final class DeadlockReport {
+  private static final String TURNS = "dev.weft.net.Turns";
+
   private DeadlockReport() {}
 
   /** Returns the report, or null if a fiber can still be woken by a timer or by I/O. */
@@ -42,7 +44,7 @@ final class DeadlockReport {
   /**
    * Not so if it waits with a limit or for I/O: then the JDK's own timers and pollers wake it. Nor
    * if they just have, and it is about to be ready. Nor if it waits for a helper thread, for one
-   * will be free.
+   * will be free; or for its turn at a socket, where somebody else, a plain thread maybe, waits.
    */
   private static boolean waitsForEver(@Nullable Thread thread) {
     Thread.State state = thread == null ? Thread.State.NEW : thread.getState();
@@ -54,7 +56,8 @@ final class DeadlockReport {
       return false;
     }
     for (StackTraceElement frame : FiberDump.framesOf(thread)) {
-      if (frame.getClassName().startsWith("sun.nio.ch.")) {
+      String type = frame.getClassName();
+      if (type.startsWith("sun.nio.ch.") || type.equals(TURNS)) {
         return false;
       }
     }

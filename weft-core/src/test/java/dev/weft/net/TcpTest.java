@@ -602,6 +602,43 @@ class TcpTest {
   }
 
   @Test
+  @Feature("S19")
+  void whoStandsInLineBehindAPlainThreadIsNotTakenForDead() throws Exception {
+    Scheduler failing = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
+    try (Nets.Pair pair = Nets.Pair.open()) {
+      Thread first = Thread.ofPlatform().start(() -> readOne(pair.client()));
+      Nets.eventually("a thread reads", () -> first.getState() == Thread.State.WAITING);
+      Fiber<Void> inLine = failing.go(() -> readOne(pair.client()));
+      waits(inLine);
+      CompletableFuture<Void> stopped = new CompletableFuture<>();
+      Thread stopper =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    try {
+                      failing.stop();
+                      stopped.complete(null);
+                    } catch (Throwable e) {
+                      stopped.completeExceptionally(e);
+                    }
+                  });
+      Nets.eventually("stop() waits", () -> stopper.getState() == Thread.State.WAITING);
+      pair.server().write(new byte[2]);
+      first.join();
+      inLine.join();
+      stopped.join();
+    }
+  }
+
+  private static void readOne(TcpStream stream) {
+    try {
+      stream.read(new byte[1]);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
   @Feature("S15")
   void aCancelledFiberDoesNotStandInLineAgain() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
