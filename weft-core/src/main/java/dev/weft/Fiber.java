@@ -574,7 +574,9 @@ public final class Fiber<T> {
 
   /** Told by a worker, or a helper in its place, that it has taken this fiber to run a slice. */
   void enterSlice(Worker taker) {
-    worker = taker;
+    if (worker != taker) { // a store is not for nothing if this is an old object
+      worker = taker;
+    }
     TURN.setRelease(this, RUNNING);
   }
 

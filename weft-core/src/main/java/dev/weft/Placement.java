@@ -1,11 +1,16 @@
 package dev.weft;
 
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Which worker of a scheduler gets a fiber or a timer: see decision 0032. */
 final class Placement {
   private final Worker[] workers;
+
+  // the workers over and over, a power of two of them: a thread's own is found by its number
+  // without a division, which would take longer than all the rest
+  private final Worker[] byThread;
   private final boolean steals;
   private final boolean useCaller;
 
@@ -14,6 +19,8 @@ final class Placement {
 
   Placement(Worker[] workers, boolean steals, boolean useCaller) {
     this.workers = workers;
+    this.byThread = new Worker[4 * Integer.highestOneBit(workers.length)];
+    Arrays.setAll(byThread, i -> workers[i % workers.length]);
     this.steals = steals;
     this.useCaller = useCaller;
   }
@@ -38,14 +45,12 @@ final class Placement {
 
   /** Where a timer goes that a thread of no scheduler sets: always the same worker for a thread. */
   Worker forThread() {
-    // by multiplying: a division would take longer than all the rest
-    long hash = (Thread.currentThread().threadId() * 0x9E3779B97F4A7C15L) >>> 32;
-    int i = (int) ((hash * workers.length) >>> 32);
-    return isAway(workers[i]) ? workers[(i + 1) % workers.length] : workers[i];
+    Worker own = byThread[(int) Thread.currentThread().threadId() & (byThread.length - 1)];
+    return isAway(own) ? workers[workers.length - 1] : own;
   }
 
   private boolean isAway(Worker worker) {
-    return worker.index == 0 && useCaller && !worker.isServing();
+    return useCaller && worker.index == 0 && !worker.isServing();
   }
 
   /**

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A scheduler's timers: in the queue of the worker that sets them, or of any, from outside. */
 final class TimersOfWorkers implements TimerHost {
   private final Scheduler scheduler;
+  private final Placement placement;
 
   // recurring timers that have not ended; one-shots are counted by the workers
   private final AtomicInteger recurring = new AtomicInteger();
@@ -17,6 +18,7 @@ final class TimersOfWorkers implements TimerHost {
 
   TimersOfWorkers(Scheduler scheduler) {
     this.scheduler = scheduler;
+    this.placement = scheduler.placement;
   }
 
   @Override
@@ -27,7 +29,7 @@ final class TimersOfWorkers implements TimerHost {
   @Override
   public TimerPlace place() {
     Worker worker = scheduler.currentWorker();
-    return worker != null ? worker : scheduler.placement.forThread();
+    return worker != null ? worker : placement.forThread();
   }
 
   @Override

@@ -130,8 +130,8 @@ final class Watchdog {
     private boolean isStuck(Worker worker, long elapsed) {
       int i = worker.index;
       long count = worker.slices();
-      Fiber<?> fiber = worker.running();
-      if (fiber == null || count != slices[i]) {
+      long running = worker.running();
+      if (running == 0 || count != slices[i]) {
         slices[i] = count;
         held[i] = 0;
         worker.stuck = false;
@@ -141,7 +141,10 @@ final class Watchdog {
       held[i] += elapsed;
       worker.stuck = held[i] > Math.min(TAKE_OVER_NANOS, scheduler.blockedNanos);
       if (before <= scheduler.blockedNanos && held[i] > scheduler.blockedNanos) {
-        report(worker, fiber, held[i]);
+        scheduler
+            .fibers()
+            .filter(fiber -> fiber.id() == running)
+            .forEach(fiber -> report(worker, fiber, held[i]));
       }
       return worker.stuck;
     }
@@ -159,7 +162,7 @@ final class Watchdog {
 
     private void report(Worker worker, Fiber<?> fiber, long nanos) {
       String stack = FiberDump.stackOf(fiber.threadOrNull());
-      if (worker.running() == fiber && worker.slices() == slices[worker.index]) {
+      if (worker.running() == fiber.id() && worker.slices() == slices[worker.index]) {
         FlightEvents.blocked(worker, fiber, nanos);
         if (mayHold(fiber)) {
           return;

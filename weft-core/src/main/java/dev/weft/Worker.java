@@ -84,7 +84,7 @@ final class Worker extends SpinLock implements TimerPlace {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       ASLEEP = lookup.findVarHandle(Worker.class, "asleep", boolean.class);
-      RUNNING = lookup.findVarHandle(Worker.class, "running", Fiber.class);
+      RUNNING = lookup.findVarHandle(Worker.class, "running", long.class);
       SLICES = lookup.findVarHandle(Worker.class, "slices", long.class);
       BEGUN = lookup.findVarHandle(Worker.class, "begun", long.class);
       ENDED = lookup.findVarHandle(Worker.class, "ended", long.class);
@@ -119,9 +119,11 @@ final class Worker extends SpinLock implements TimerPlace {
   // the thread inside run(), if any
   private volatile @Nullable Thread thread;
 
-  // the fiber whose slice runs; written by this worker's thread, read by any
-  @SuppressWarnings("unused")
-  private @Nullable Fiber<?> running;
+  // the id of the fiber whose slice runs, 0 if none does; written by this worker's thread, read by
+  // any. Not the fiber itself: to store a reference here, in an old object, twice a slice costs
+  // more
+  // with the garbage collector's barrier than the ready queue does
+  private long running;
 
   // whether somebody has interrupted the thread inside run(); that thread only
   private boolean interrupted;
@@ -376,7 +378,7 @@ final class Worker extends SpinLock implements TimerPlace {
   /** Runs one slice of a fiber; returns whether it is to be put back into the ready queue here. */
   private boolean runSlice(Fiber<?> fiber) {
     fiber.enterSlice(this);
-    RUNNING.setOpaque(this, fiber);
+    RUNNING.setOpaque(this, fiber.id());
     SLICES.setOpaque(this, slices + 1);
     if (timed) {
       fiber.since = now; // read after the last slice, or before the first of the batch
@@ -398,7 +400,7 @@ final class Worker extends SpinLock implements TimerPlace {
         unlock();
       }
     }
-    RUNNING.setOpaque(this, null);
+    RUNNING.setOpaque(this, 0L);
     if (fiber.leaveLastSlice()) {
       try {
         FlightEvents.ended(fiber);
@@ -604,10 +606,11 @@ final class Worker extends SpinLock implements TimerPlace {
   }
 
   private void addTimer(TimerNode timer, long deadline, int oneShotsMore) {
+    TimerQueue queue = timers; // before the lock: no load after it begins until it is taken
     boolean sooner;
     lock();
     try {
-      timers.add(timer, deadline);
+      queue.add(timer, deadline);
       oneShots += oneShotsMore;
       sooner = isSooner(deadline);
     } finally {
@@ -634,10 +637,11 @@ final class Worker extends SpinLock implements TimerPlace {
   }
 
   private boolean removeTimer(TimerNode timer, int oneShotsLess) {
+    TimerQueue queue = timers; // as in addTimer
     int left;
     lock();
     try {
-      if (!timers.remove(timer)) {
+      if (!queue.remove(timer)) {
         return false;
       }
       left = oneShots -= oneShotsLess;
@@ -711,8 +715,9 @@ final class Worker extends SpinLock implements TimerPlace {
     return (long) SLICES.getOpaque(this);
   }
 
-  @Nullable Fiber<?> running() {
-    return (Fiber<?>) RUNNING.getOpaque(this);
+  /** Returns the id of the fiber whose slice runs, or 0. */
+  long running() {
+    return (long) RUNNING.getOpaque(this);
   }
 
   boolean hasReady() {
@@ -753,7 +758,7 @@ final class Worker extends SpinLock implements TimerPlace {
 
   /** Returns whether the current thread is this worker's, and in a slice of this fiber. */
   boolean runsHere(Fiber<?> fiber) {
-    return running == fiber && thread == Thread.currentThread();
+    return running == fiber.id() && thread == Thread.currentThread();
   }
 
   /** Returns whether there is nothing to run, nor a timer that will bring something. */

@@ -31,11 +31,10 @@ final class OneShotTimer extends TimerNode implements Timer {
   }
 
   static OneShotTimer start(TimerHost host, Body callback, Duration delay) {
-    long now = host.now();
     long period = Nanos.of(delay);
     TimerPlace place = host.place();
     OneShotTimer timer = new OneShotTimer(place, callback, period);
-    place.beginOneShot(timer, now + period);
+    place.beginOneShot(timer, host.now() + period); // now: the clock waits for all loads before it
     try {
       host.checkOpen();
     } catch (RejectedExecutionException e) {

@@ -6,7 +6,7 @@ import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
-import dev.weft.bench.run.JmhMethod;
+import dev.weft.bench.run.BatchMethod;
 import dev.weft.channel.Channel;
 import dev.weft.channel.Select;
 import java.util.ArrayList;
@@ -104,12 +104,12 @@ public class ChannelBenchmark {
         .bar(Bar.atMost(Metric.TIME, 1, "Kotlin"));
   }
 
-  private static JmhMethod method(String name) {
-    return new JmhMethod(ChannelBenchmark.class, name, TWO_CORES);
+  private static BatchMethod method(String name) {
+    return new BatchMethod(ChannelBenchmark.class, name, TWO_CORES);
   }
 
-  private static JmhMethod stealing(String name) {
-    return new JmhMethod(ChannelBenchmark.class, name, TWO_CORES, "-D" + STEALING + "=true");
+  private static BatchMethod stealing(String name) {
+    return new BatchMethod(ChannelBenchmark.class, name, TWO_CORES, "-D" + STEALING + "=true");
   }
 
   /** How much a channel holds. */

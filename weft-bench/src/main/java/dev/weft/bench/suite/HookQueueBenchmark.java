@@ -3,9 +3,9 @@ package dev.weft.bench.suite;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.BatchMethod;
 import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.HookFlag;
-import dev.weft.bench.run.JmhMethod;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 
@@ -26,8 +26,8 @@ public class HookQueueBenchmark {
         .build();
   }
 
-  private static JmhMethod method(String name, String... flags) {
-    return new JmhMethod(HookQueueBenchmark.class, name, flags);
+  private static BatchMethod method(String name, String... flags) {
+    return new BatchMethod(HookQueueBenchmark.class, name, flags);
   }
 
   /** With fibers of a scheduler that has one thread. */

@@ -3,6 +3,7 @@ package dev.weft.bench.suite;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.BatchMethod;
 import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.JmhMethod;
 import dev.weft.sync.Mutex;
@@ -41,15 +42,16 @@ public class MutexBenchmark {
   private static Comparison contended(String name, String where, String many, String[] carriers) {
     return Comparison.named(
             name, "What each lock and unlock costs when 100 fibers " + where + " want it.")
-        .contestant("Mutex, fibers", new JmhMethod(MutexBenchmark.class, "weft" + many))
+        .contestant("Mutex, fibers", new BatchMethod(MutexBenchmark.class, "weft" + many))
         .contestant(
             "ReentrantLock, virtual threads",
-            new JmhMethod(MutexBenchmark.class, "virtualThreads", carriers))
+            new BatchMethod(MutexBenchmark.class, "virtualThreads", carriers))
         .contestant(
             "fair ReentrantLock, virtual threads",
-            new JmhMethod(MutexBenchmark.class, "virtualThreadsFair", carriers))
+            new BatchMethod(MutexBenchmark.class, "virtualThreadsFair", carriers))
         .contestant(
-            "ReentrantLock, fibers", new JmhMethod(MutexBenchmark.class, "reentrantOnWeft" + many))
+            "ReentrantLock, fibers",
+            new BatchMethod(MutexBenchmark.class, "reentrantOnWeft" + many))
         .bar(Bar.atMost(Metric.TIME, 0.5, "ReentrantLock, virtual threads"))
         .build();
   }

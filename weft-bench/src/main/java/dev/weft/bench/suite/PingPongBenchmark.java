@@ -6,8 +6,8 @@ import dev.weft.Scheduler;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.BatchMethod;
 import dev.weft.bench.run.Carriers;
-import dev.weft.bench.run.JmhMethod;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -23,8 +23,8 @@ public class PingPongBenchmark {
     return Comparison.named(
             "ping-pong",
             "What it costs two fibers of one thread to wake each other, per round trip.")
-        .contestant("Weft", new JmhMethod(PingPongBenchmark.class, "weft"))
-        .contestant("bare virtual threads", new JmhMethod(PingPongBenchmark.class, "bare"))
+        .contestant("Weft", new BatchMethod(PingPongBenchmark.class, "weft"))
+        .contestant("bare virtual threads", new BatchMethod(PingPongBenchmark.class, "bare"))
         .bar(Bar.atMost(Metric.TIME, 1.3, "bare virtual threads"))
         .build();
   }
@@ -33,12 +33,12 @@ public class PingPongBenchmark {
     return Comparison.named(
             "ping-pong-across",
             "What it costs two fibers to wake each other, given two threads, per round trip.")
-        .contestant("Weft", new JmhMethod(PingPongBenchmark.class, "weftFree"))
+        .contestant("Weft", new BatchMethod(PingPongBenchmark.class, "weftFree"))
         .contestant(
             "virtual threads",
-            new JmhMethod(PingPongBenchmark.class, "virtualThreads", Carriers.of(2)))
-        .contestant("Weft, bound apart", new JmhMethod(PingPongBenchmark.class, "weftBound"))
-        .contestant("platform threads", new JmhMethod(PingPongBenchmark.class, "platformThreads"))
+            new BatchMethod(PingPongBenchmark.class, "virtualThreads", Carriers.of(2)))
+        .contestant("Weft, bound apart", new BatchMethod(PingPongBenchmark.class, "weftBound"))
+        .contestant("platform threads", new BatchMethod(PingPongBenchmark.class, "platformThreads"))
         .bar(Bar.atMost(Metric.TIME, 1, "virtual threads"))
         .build();
   }

@@ -6,7 +6,7 @@ import dev.weft.Weft;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
-import dev.weft.bench.run.JmhMethod;
+import dev.weft.bench.run.BatchMethod;
 import dev.weft.channel.Channel;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.SynchronousQueue;
@@ -20,11 +20,11 @@ public class SkynetBenchmark {
 
   static Comparison comparison() {
     return Comparison.named("skynet", "What a tree of 1,111,111 fibers costs, each with a channel.")
-        .contestant("Weft, stealing", new JmhMethod(SkynetBenchmark.class, "stealing", TWO_CORES))
-        .contestant("Weft, fifo", new JmhMethod(SkynetBenchmark.class, "fifo", TWO_CORES))
+        .contestant("Weft, stealing", new BatchMethod(SkynetBenchmark.class, "stealing", TWO_CORES))
+        .contestant("Weft, fifo", new BatchMethod(SkynetBenchmark.class, "fifo", TWO_CORES))
         .contestant(
-            "virtual threads", new JmhMethod(SkynetBenchmark.class, "virtualThreads", TWO_CORES))
-        .contestant("Kotlin", new JmhMethod(SkynetBenchmark.class, "kotlin", TWO_CORES))
+            "virtual threads", new BatchMethod(SkynetBenchmark.class, "virtualThreads", TWO_CORES))
+        .contestant("Kotlin", new BatchMethod(SkynetBenchmark.class, "kotlin", TWO_CORES))
         .bar(Bar.atMost(Metric.TIME, 0.7, "virtual threads"))
         .bar(Bar.atMost(Metric.TIME, 1, "Kotlin"))
         .build();

@@ -70,7 +70,7 @@ public final class SleepBenchmark {
 
   /** Lets all sleep: some times to warm up, then once a window. */
   abstract static class Sleepers implements WindowProbe {
-    private static final int WARM_UPS = 3;
+    private static final int WARM_UPS = 10;
 
     private final Crew crew;
     private final List<Body> sleepers;

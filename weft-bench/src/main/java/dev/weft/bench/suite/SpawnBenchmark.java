@@ -7,7 +7,7 @@ import dev.weft.Weft;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
-import dev.weft.bench.run.JmhMethod;
+import dev.weft.bench.run.BatchMethod;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 
@@ -20,10 +20,10 @@ public class SpawnBenchmark {
 
   static Comparison comparison() {
     return Comparison.named("spawn", "What it costs to start and join a fiber, of 1,000,000.")
-        .contestant("Weft", new JmhMethod(SpawnBenchmark.class, "weft", TWO_CORES))
-        .contestant("Weft, stealing", new JmhMethod(SpawnBenchmark.class, "stealing", TWO_CORES))
+        .contestant("Weft", new BatchMethod(SpawnBenchmark.class, "weft", TWO_CORES))
+        .contestant("Weft, stealing", new BatchMethod(SpawnBenchmark.class, "stealing", TWO_CORES))
         .contestant(
-            "virtual threads", new JmhMethod(SpawnBenchmark.class, "virtualThreads", TWO_CORES))
+            "virtual threads", new BatchMethod(SpawnBenchmark.class, "virtualThreads", TWO_CORES))
         .bar(Bar.atMost(Metric.TIME, 0.8, "virtual threads"))
         .build();
   }

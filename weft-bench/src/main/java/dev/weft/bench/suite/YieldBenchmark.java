@@ -4,8 +4,8 @@ import dev.weft.Fiber;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
+import dev.weft.bench.run.BatchMethod;
 import dev.weft.bench.run.Carriers;
-import dev.weft.bench.run.JmhMethod;
 import java.util.Collections;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
@@ -17,10 +17,10 @@ public class YieldBenchmark {
 
   static Comparison comparison() {
     return Comparison.named("yield", "What a yield costs among 1,000 fibers on one thread.")
-        .contestant("Weft", new JmhMethod(YieldBenchmark.class, "weft"))
+        .contestant("Weft", new BatchMethod(YieldBenchmark.class, "weft"))
         .contestant(
             "virtual threads",
-            new JmhMethod(YieldBenchmark.class, "virtualThreads", Carriers.of(1)))
+            new BatchMethod(YieldBenchmark.class, "virtualThreads", Carriers.of(1)))
         .bar(Bar.atMost(Metric.TIME, 1, "virtual threads"))
         .build();
   }

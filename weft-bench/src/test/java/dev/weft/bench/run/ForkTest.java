@@ -3,6 +3,7 @@ package dev.weft.bench.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.bench.model.Measurement;
+import dev.weft.bench.model.Metric;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Parameter;
 import dev.weft.bench.model.Trial;
@@ -15,6 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.Param;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ForkTest {
@@ -83,6 +86,38 @@ class ForkTest {
     }
   }
 
+  /** A benchmark as for JMH, but for the annotation that would have JMH make code for it. */
+  public static class Nap {
+    /** How long it naps. */
+    public static class Length {
+      /** In milliseconds. */
+      @Param("1")
+      public int millis;
+    }
+
+    /** Naps. */
+    @OperationsPerInvocation(2)
+    public void twice(Length length) throws InterruptedException {
+      Thread.sleep(length.millis);
+      Thread.sleep(length.millis);
+    }
+  }
+
+  @Test
+  void aMethodGetsItsStatesAndIsTimedByTheOperation() throws InterruptedException {
+    Outcome outcome = measure(new BatchMethod(Nap.class, "twice"), "30");
+    assertThat(outcome).isInstanceOf(Outcome.Readings.class);
+    assertThat(((Outcome.Readings) outcome).byMetric().get(Metric.TIME.name()))
+        .hasSize(10)
+        .allSatisfy(nanos -> assertThat(nanos).isGreaterThanOrEqualTo(30e6));
+  }
+
+  @Test
+  void aMethodThatIsNotThereIsSaid() throws InterruptedException {
+    assertThat(measure(new BatchMethod(Nap.class, "thrice"), "30"))
+        .isEqualTo(new Outcome.Failure("no method Nap.thrice"));
+  }
+
   @Test
   void windowsComeFromOneJvmAndTheFirstTwoDoNotCount() throws InterruptedException {
     assertThat(measure(ForkedWindows.of(Counter.class)))
@@ -130,8 +165,12 @@ class ForkTest {
   }
 
   private Outcome measure(Measurement measurement) throws InterruptedException {
+    return measure(measurement, "2.5");
+  }
+
+  private Outcome measure(Measurement measurement, String value) throws InterruptedException {
     PrintStream out = new PrintStream(log, true, StandardCharsets.UTF_8);
-    Parameter parameter = new Parameter("n", List.of("2.5"));
-    return measurement.measure(new Trial(parameter, "2.5", Paces.quick(100), List.of(), out));
+    Parameter parameter = new Parameter("n", List.of(value));
+    return measurement.measure(new Trial(parameter, value, Paces.quick(100), List.of(), out));
   }
 }

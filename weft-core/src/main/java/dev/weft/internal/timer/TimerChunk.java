@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TimerChunk {
   private final @Nullable TimerNode[] nodes;
+  private final int size; // nodes.length, a load nearer
   private int end;
   private int holes;
 
@@ -22,15 +23,16 @@ final class TimerChunk {
   @Nullable TimerChunk next;
 
   TimerChunk(int size) {
+    this.size = size;
     nodes = new TimerNode[size];
   }
 
   int size() {
-    return nodes.length;
+    return size;
   }
 
   boolean isFull() {
-    return end == nodes.length;
+    return end == size;
   }
 
   boolean isEmpty() {
