@@ -9,10 +9,12 @@ final class Placement {
   private final Worker[] workers;
 
   // the workers over and over, a power of two of them: a thread's own is found by its number
-  // without a division, which would take longer than all the rest
-  private final Worker[] byThread;
+  // without a division, which would take longer than all the rest; and the mask is not taken from
+  // the length, for then one load would wait for the other
+  final Worker[] byThread;
+  final int threadMask;
   private final boolean steals;
-  private final boolean useCaller;
+  final boolean useCaller;
 
   // where the next fiber goes that comes from outside
   private final AtomicInteger next = new AtomicInteger();
@@ -20,6 +22,7 @@ final class Placement {
   Placement(Worker[] workers, boolean steals, boolean useCaller) {
     this.workers = workers;
     this.byThread = new Worker[4 * Integer.highestOneBit(workers.length)];
+    this.threadMask = byThread.length - 1;
     Arrays.setAll(byThread, i -> workers[i % workers.length]);
     this.steals = steals;
     this.useCaller = useCaller;
@@ -45,7 +48,7 @@ final class Placement {
 
   /** Where a timer goes that a thread of no scheduler sets: always the same worker for a thread. */
   Worker forThread() {
-    Worker own = byThread[(int) Thread.currentThread().threadId() & (byThread.length - 1)];
+    Worker own = byThread[(int) Thread.currentThread().threadId() & threadMask];
     return isAway(own) ? workers[workers.length - 1] : own;
   }
 
