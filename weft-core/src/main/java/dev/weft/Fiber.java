@@ -534,12 +534,19 @@ public final class Fiber<T> {
     if (handToHelper()) {
       return;
     }
-    Worker target = scheduler.placement.forReady(this, here);
+    Worker target = placeFrom(here);
     if (target == here) {
       target.addReady(this);
     } else {
       target.addRemote(this);
     }
+  }
+
+  /** Where this ready fiber is to be queued, asked on the thread of this worker, if of any. */
+  Worker placeFrom(@Nullable Worker here) {
+    return here != null && here == home && !isBound() && here.scheduler == scheduler
+        ? here // at home, as a rule: found without a look at the placement
+        : scheduler.placement.forReady(this, here);
   }
 
   /** The worker whose thread this is, if it is one of interest to this fiber. */

@@ -417,7 +417,7 @@ final class Worker extends SpinLock implements TimerPlace {
     if (fiber.handToHelper()) {
       return false;
     }
-    Worker target = fiber.scheduler().placement.forReady(fiber, this);
+    Worker target = fiber.placeFrom(this);
     if (target == this) {
       return true;
     }
