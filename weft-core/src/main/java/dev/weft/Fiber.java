@@ -584,7 +584,10 @@ public final class Fiber<T> {
     if (worker != taker) { // a store is not for nothing if this is an old object
       worker = taker;
     }
-    TURN.setRelease(this, RUNNING);
+    // a fence, and not for nothing: who has looked at the stack of a ready thread gives it back and
+    // then looks at the turn, while the worker takes the turn and then finds the thread looked at.
+    // One of them has to see the other, or nobody would run it
+    turn = RUNNING;
   }
 
   /**

@@ -507,8 +507,8 @@ final class Worker extends SpinLock implements TimerPlace {
     asleep = true;
     scheduler.enterIdle();
     try {
+      scheduler.noteIdle(); // before the last look: it looks at stacks, and may make fibers ready
       if (inbox.isEmpty() && setWakeTime() && !(steals && scheduler.hasStealable())) {
-        scheduler.noteIdle();
         long nanos = wakeTime == NEVER ? NEVER : wakeTime - scheduler.clock.nanoTime();
         if (scheduler.anyStuck) {
           nanos = Math.min(nanos, STAND_IN_NANOS);

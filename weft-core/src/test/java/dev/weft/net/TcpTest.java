@@ -37,6 +37,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -604,29 +605,39 @@ class TcpTest {
   @Test
   @Feature("S19")
   void whoStandsInLineBehindAPlainThreadIsNotTakenForDead() throws Exception {
+    standInLineWhileStopping(0);
+  }
+
+  /** The worker looks at the fiber's stack before it sleeps; the JDK may hand it out right then. */
+  @Test
+  @Feature({"S8", "S19"})
+  void whoIsWokenWhileItsWorkerLooksForADeadlockRuns() throws Exception {
+    Random random = new Random(42);
+    for (int i = 0; i < 100; i++) {
+      standInLineWhileStopping(random.nextInt(1, 60_000));
+    }
+  }
+
+  /** Lets the fiber have its turn so long after stop() was called; 0: once that waits. */
+  private static void standInLineWhileStopping(int nanos) throws Exception {
     Scheduler failing = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     try (Nets.Pair pair = Nets.Pair.open()) {
       Thread first = Thread.ofPlatform().start(() -> readOne(pair.client()));
       Nets.eventually("a thread reads", () -> first.getState() == Thread.State.WAITING);
       Fiber<Void> inLine = failing.go(() -> readOne(pair.client()));
       waits(inLine);
-      CompletableFuture<Void> stopped = new CompletableFuture<>();
-      Thread stopper =
-          Thread.ofPlatform()
-              .start(
-                  () -> {
-                    try {
-                      failing.stop();
-                      stopped.complete(null);
-                    } catch (Throwable e) {
-                      stopped.completeExceptionally(e);
-                    }
-                  });
-      Nets.eventually("stop() waits", () -> stopper.getState() == Thread.State.WAITING);
+      FutureTask<Void> stop = new FutureTask<>(failing::stop, null);
+      Thread stopper = Thread.ofPlatform().start(stop);
+      if (nanos == 0) {
+        Nets.eventually("stop() waits", () -> stopper.getState() == Thread.State.WAITING);
+      }
+      for (long start = System.nanoTime(); System.nanoTime() - start < nanos; ) {
+        Thread.onSpinWait();
+      }
       pair.server().write(new byte[2]);
       first.join();
       inLine.join();
-      stopped.join();
+      stop.get();
     }
   }
 
