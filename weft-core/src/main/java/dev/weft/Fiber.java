@@ -584,19 +584,24 @@ public final class Fiber<T> {
     if (worker != taker) { // a store is not for nothing if this is an old object
       worker = taker;
     }
-    // a fence, and not for nothing: who has looked at the stack of a ready thread gives it back and
-    // then looks at the turn, while the worker takes the turn and then finds the thread looked at.
-    // One of them has to see the other, or nobody would run it
-    turn = RUNNING;
+    TURN.setRelease(this, RUNNING);
   }
 
   /**
    * Told by that worker after a slice that was not the last; returns whether the next one has been
    * handed out already, so that the worker has to queue it.
+   *
+   * <p>It may have been handed out to no avail: who has looked at the stack of a ready thread gives
+   * the thread back and then looks at the turn, while the worker takes the turn and then finds the
+   * thread looked at, so that the slice does nothing. Neither need have seen the other; but once
+   * the turn is given back, with a fence, this one sees that the thread can go on.
    */
   boolean leaveSlice(long now) {
     since = now;
     if (turn == RUNNING && TURN.compareAndSet(this, RUNNING, IDLE)) {
+      if (VirtualThreads.canGoOn(ownThread())) {
+        becomeReady();
+      }
       return false;
     }
     TURN.setRelease(this, QUEUED);

@@ -20,11 +20,18 @@ public final class VirtualThreads {
   private static final MethodHandle NEW;
   private static final MethodHandle START;
   private static final MethodHandle EXECUTOR;
+  private static final MethodHandle STATE;
   private static final VarHandle INHERITABLE_LOCALS;
   private static final VarHandle CONTEXT_LOADER;
 
   /** As in java.lang.Thread. */
   private static final int NO_INHERIT_THREAD_LOCALS = 1 << 2;
+
+  // the states that its runContinuation goes on from
+  private static final int STARTED;
+  private static final int UNPARKED;
+  private static final int UNBLOCKED;
+  private static final int YIELDED;
 
   private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
 
@@ -49,6 +56,14 @@ public final class VirtualThreads {
           lookup
               .findGetter(type, "scheduler", Executor.class)
               .asType(MethodType.methodType(Executor.class, Thread.class));
+      STATE =
+          lookup
+              .findGetter(type, "state", int.class)
+              .asType(MethodType.methodType(int.class, Thread.class));
+      STARTED = (int) lookup.findStaticVarHandle(type, "STARTED", int.class).get();
+      UNPARKED = (int) lookup.findStaticVarHandle(type, "UNPARKED", int.class).get();
+      UNBLOCKED = (int) lookup.findStaticVarHandle(type, "UNBLOCKED", int.class).get();
+      YIELDED = (int) lookup.findStaticVarHandle(type, "YIELDED", int.class).get();
       MethodHandles.Lookup inThread =
           MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup());
       INHERITABLE_LOCALS =
@@ -110,6 +125,20 @@ public final class VirtualThreads {
     } catch (Throwable e) {
       throw rethrow(e);
     }
+  }
+
+  /**
+   * Returns whether a virtual thread, which is not mounted, would go on if its slice were run now:
+   * not while somebody looks at its stack. Reads a volatile field.
+   */
+  public static boolean canGoOn(Thread virtual) {
+    int state;
+    try {
+      state = (int) STATE.invokeExact(virtual);
+    } catch (Throwable e) {
+      throw rethrow(e);
+    }
+    return state == UNPARKED || state == YIELDED || state == UNBLOCKED || state == STARTED;
   }
 
   /**
