@@ -102,18 +102,25 @@ public final class Bench {
     return allMet;
   }
 
-  /** Puts all results that there are on one page, with their pictures. */
+  /** Keeps the results of these that there are, and puts all that are kept on one page. */
   private void page(List<Comparison> chosen) throws IOException {
-    List<String> results = new ArrayList<>();
     for (Comparison comparison : chosen) {
       Optional<String> result = workspace.read(comparison.name(), "json");
       Optional<String> picture = workspace.read(comparison.name(), "svg");
       if (result.isPresent() && picture.isPresent()) {
-        results.add(result.get());
+        workspace.publish(kept(comparison), result.get());
         workspace.publish("img/" + comparison.name() + ".svg", picture.get());
       }
     }
+    List<String> results = new ArrayList<>();
+    for (Comparison comparison : suite) {
+      workspace.published(kept(comparison)).ifPresent(results::add);
+    }
     out.println(workspace.publish("numbers.md", NumbersPage.render(results)));
+  }
+
+  private static String kept(Comparison comparison) {
+    return "numbers/" + comparison.name() + ".json";
   }
 
   /** Writes picture and raw numbers at once, so that an interrupted run keeps what it has. */

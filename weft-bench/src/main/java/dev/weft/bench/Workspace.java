@@ -63,16 +63,28 @@ record Workspace(Path root) {
 
   /** Returns the result of an earlier run, if there is one. */
   Optional<String> read(String name, String extension) throws IOException {
-    Path file = output(name, extension);
-    return Files.exists(file) ? Optional.of(Files.readString(file)) : Optional.empty();
+    return read(output(name, extension));
   }
 
   /** Puts a file of the documentation in place and returns where it is, for people. */
   Path publish(String name, String content) throws IOException {
-    Path file = root.resolve("docs").resolve(name);
+    Path file = document(name);
     Files.createDirectories(file.getParent());
     Files.writeString(file, content);
     return root.relativize(file);
+  }
+
+  /** Returns a file of the documentation, if there is one. */
+  Optional<String> published(String name) throws IOException {
+    return read(document(name));
+  }
+
+  private static Optional<String> read(Path file) throws IOException {
+    return Files.exists(file) ? Optional.of(Files.readString(file)) : Optional.empty();
+  }
+
+  private Path document(String name) {
+    return root.resolve("docs").resolve(name);
   }
 
   private Path output(String name, String extension) throws IOException {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -115,6 +116,27 @@ class BenchTest {
         .contains("## done")
         .doesNotContain("## other");
     assertThat(root.resolve("docs/img/done.svg")).exists();
+  }
+
+  @Test
+  void thePageKeepsTheResultsOfEarlierPages() throws Exception {
+    Comparison old =
+        Comparison.named("old", "Was run.").contestant("Weft", trial -> time(1)).build();
+    Comparison young =
+        Comparison.named("young", "Is run.").contestant("Weft", trial -> time(1)).build();
+    List<Comparison> suite = List.of(old, young);
+    bench(suite, "old", "--rounds", "1");
+    bench(suite, "--page");
+    try (Stream<Path> results = Files.list(root.resolve("target/bench"))) {
+      for (Path result : results.toList()) {
+        Files.delete(result); // as in a fresh clone
+      }
+    }
+    bench(suite, "young", "--rounds", "1");
+
+    assertThat(bench(suite, "--page")).isZero();
+
+    assertThat(root.resolve("docs/numbers.md")).content().contains("## old", "## young");
   }
 
   @Test
