@@ -4,7 +4,6 @@ import static dev.weft.net.Nets.bytes;
 import static dev.weft.net.Nets.eventually;
 import static dev.weft.net.Nets.loopback;
 import static dev.weft.net.Nets.rest;
-import static dev.weft.net.Nets.text;
 import static dev.weft.net.Nets.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -32,7 +31,6 @@ import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,7 +39,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What goes wrong with sockets hurts nobody else, and is said in the terms of Java. */
@@ -270,67 +267,6 @@ class NetFaultsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> TcpListener.builder().backlog(0))
         .withMessageContaining("1 or more");
-  }
-
-  /** Descriptors are closed and handed out anew while others are being waited for. */
-  @Test
-  @Feature("I6")
-  @Timeout(3_600)
-  void aReusedDescriptorNeverGetsWhatWasMeantForTheOldOne() throws Exception {
-    int connects = Integer.getInteger("weft.test.connects", 3_000);
-    TcpListener listener = TcpListener.bind(loopback());
-    try (Scheduler two = Scheduler.builder().threads(2).build().start()) {
-      Fiber<Void> server =
-          two.go(
-              () -> {
-                while (true) {
-                  TcpStream stream;
-                  try {
-                    stream = listener.accept();
-                  } catch (ClosedChannelException e) {
-                    return;
-                  }
-                  two.go(() -> answer(stream));
-                }
-              });
-      SocketAddress address = listener.localAddress();
-      List<Fiber<Void>> clients = new ArrayList<>();
-      for (int c = 0; c < 4; c++) {
-        int client = c;
-        clients.add(
-            two.go(
-                () -> {
-                  for (int i = client; i < connects; i += 4) {
-                    ask(address, i);
-                  }
-                }));
-      }
-      for (Fiber<Void> client : clients) {
-        client.join();
-      }
-      listener.close();
-      server.join();
-    }
-  }
-
-  private static void ask(SocketAddress address, int number) throws IOException {
-    try (TcpStream stream = TcpStream.connect(address)) {
-      stream.option(StandardSocketOptions.SO_LINGER, 0); // or the ports run out
-      String question = "%07d".formatted(number);
-      stream.write(bytes(question));
-      if (number % 3 != 0) { // else it hangs up on the answer
-        assertThat(text(stream, 7)).isEqualTo(question);
-      }
-    }
-  }
-
-  private static void answer(TcpStream stream) {
-    try (stream) {
-      stream.write(bytes(text(stream, 7)));
-      stream.read(new byte[1]); // waits for its end
-    } catch (IOException e) {
-      // it has hung up
-    }
   }
 
   @Test

@@ -2,31 +2,19 @@ package dev.weft.stress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.weft.ForkedJvm;
 import dev.weft.testkit.Feature;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The short form of {@link ModelCheck}; run its main for longer ones. */
+/** The short form of {@link ModelCheck}. */
 @Tag("stress")
 @Feature({"Y1", "Y2", "Y3", "Y4", "K1", "K4"})
 class ModelCheckTest {
   @Test
   @Timeout(120)
   void thePlantedBugsAreCaughtAndTheRealOnesAreSilent() throws Exception {
-    ForkedJvm.Result result =
-        ForkedJvm.java(
-            ForkedJvm.weftArgs(),
-            "-XX:+EnableDynamicAgentLoading",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            System.getProperty("java.class.path"),
-            "dev.weft.stress.ModelCheck",
-            "5",
-            "400");
-    assertThat(result.output())
+    assertThat(ModelCheck.check(5, 400, Progress.silent()))
         .contains(
             "LostWakeUp: caught",
             "BrokenExclusion: caught",
@@ -40,6 +28,5 @@ class ModelCheckTest {
             "OfChannel: silent",
             "OfSenders: silent",
             "OfSelect: silent");
-    assertThat(result.exitStatus()).isZero();
   }
 }

@@ -18,10 +18,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * Fibers of two schedulers and plain threads send and receive numbers in every way there is, while
  * they are interrupted and run out of time: each number that was sent is received, once, and none
  * that was not.
- *
- * <pre>java @weft.args -ea -cp … dev.weft.stress.ChannelStress [transfers [seed]]</pre>
  */
-public final class ChannelStress {
+final class ChannelStress {
   private static final int PARTIES = 4;
   private static final int ROUND = 250_000;
 
@@ -49,29 +47,13 @@ public final class ChannelStress {
     };
   }
 
-  public static void main(String[] args) throws Exception {
-    long transfers = args.length > 0 ? Long.parseLong(args[0]) : 100_000_000;
-    long seed = args.length > 1 ? Long.parseLong(args[1]) : System.nanoTime();
-    System.out.println("seed " + seed);
-    long gaveUp = run(transfers, seed, true);
-    System.out.printf(
-        "%,d transferred, %,d calls gave up; none lost, none twice%n", transfers, gaveUp);
-  }
-
   /** Transfers so many numbers, in rounds with new channels; returns how many calls gave up. */
-  public static long run(long transfers, long seed, boolean prints) throws InterruptedException {
+  static long run(long transfers, long seed, Progress progress) throws InterruptedException {
     SplittableRandom random = new SplittableRandom(seed);
-    long start = System.nanoTime();
-    long printed = start;
     long gaveUp = 0;
     for (long done = 0; done < transfers; done += ROUND) {
       gaveUp += new ChannelStress(random).round(random);
-      if (prints && System.nanoTime() - printed > 5_000_000_000L) {
-        printed = System.nanoTime();
-        System.out.printf(
-            "%4d s, %,d of %,d transferred, %,d calls gave up%n",
-            (printed - start) / 1_000_000_000L, done + ROUND, transfers, gaveUp);
-      }
+      progress.at(done + ROUND);
     }
     return gaveUp;
   }

@@ -23,6 +23,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,10 +39,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A run is a series of rounds of half a second or so; in each, schedulers are built, used and
  * stopped. The seed decides what fibers do, though not how they interleave.
- *
- * <pre>java @weft.args -ea -cp … dev.weft.stress.SchedulerStress [minutes [seed]]</pre>
  */
-public final class SchedulerStress {
+final class SchedulerStress {
   private static final long ROUND_NANOS = 400_000_000L;
   private static final long HANG_NANOS = 30_000_000_000L;
   private static final int MOST_FIBERS = 600;
@@ -78,28 +78,24 @@ public final class SchedulerStress {
     }
   }
 
-  /** Runs for so many minutes with this seed, and prints how far it is every ten seconds. */
-  public static void main(String[] args) throws Exception {
-    double minutes = args.length > 0 ? Double.parseDouble(args[0]) : 1;
-    long seed = args.length > 1 ? Long.parseLong(args[1]) : System.nanoTime();
-    System.out.printf("%.1f minutes with seed %d%n", minutes, seed);
+  /** Runs rounds for so many seconds; returns how many operations were done. */
+  static long run(long seconds, long seed, Progress progress) throws InterruptedException {
+    Logger logger = Logger.getLogger("dev.weft");
+    Level before = logger.getLevel();
+    logger.setLevel(Level.OFF); // failures that are planned and joined by nobody
     try {
-      run(Duration.ofNanos((long) (minutes * 60e9)), seed, true);
-    } catch (Throwable e) {
-      e.printStackTrace(System.out);
-      System.out.println("seed " + seed);
-      System.exit(1);
+      return rounds(seconds, seed, progress);
+    } finally {
+      logger.setLevel(before);
     }
-    System.out.println("nothing found");
-    System.exit(0);
   }
 
-  /** Runs rounds for so long; returns how many operations were done. */
-  static long run(Duration duration, long seed, boolean prints) throws InterruptedException {
+  private static long rounds(long seconds, long seed, Progress progress)
+      throws InterruptedException {
     long start = System.nanoTime();
-    long printed = start;
     long total = 0;
-    for (int round = 0; System.nanoTime() - start < duration.toNanos(); round++) {
+    long passed = 0;
+    for (int round = 0; passed < seconds; round++) {
       SchedulerStress stress = new SchedulerStress(seed + round);
       try {
         stress.round();
@@ -107,12 +103,8 @@ public final class SchedulerStress {
         throw new AssertionError("round " + round + " of seed " + seed + ": " + e.getMessage(), e);
       }
       total += stress.operations.get();
-      if (prints && System.nanoTime() - printed > 10_000_000_000L) {
-        printed = System.nanoTime();
-        System.out.printf(
-            "%4d s, %d rounds, %,d operations%n",
-            (printed - start) / 1_000_000_000L, round + 1, total);
-      }
+      passed = (System.nanoTime() - start) / 1_000_000_000L;
+      progress.at(passed);
     }
     return total;
   }

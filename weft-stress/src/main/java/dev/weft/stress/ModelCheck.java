@@ -1,5 +1,9 @@
 package dev.weft.stress;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
@@ -8,10 +12,11 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
  * Runs locks and channels through Lincheck's model checker, after it has been shown to find the
  * planted bugs. In a JVM of its own, for Lincheck attaches an agent that rewrites classes.
  *
- * <p>{@code main} takes the number of scenarios for each class and of interleavings for each
- * scenario; its exit status is 0 if all went as it should.
+ * <p>{@code main} is for that JVM: it takes the number of scenarios for each class and of
+ * interleavings for each scenario; its exit status is 0 if all went as it should.
  */
 public final class ModelCheck {
+  private static final int INTERLEAVINGS = 2_000;
   private static final List<Class<?>> WRONG =
       List.of(
           PlantedBugs.LostWakeUp.class,
@@ -31,9 +36,48 @@ public final class ModelCheck {
 
   private ModelCheck() {}
 
+  /** Tries so many scenarios of each class; returns how many classes that were. */
+  static long run(long scenarios, long seed, Progress progress) throws Exception {
+    return check(scenarios, INTERLEAVINGS, progress).size(); // it makes its own random scenarios
+  }
+
+  /** Returns what was said of each class, a line each. */
+  static List<String> check(long scenarios, int interleavings, Progress progress)
+      throws IOException, InterruptedException {
+    Process jvm =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "@" + Path.of(System.getProperty("weft.root"), "weft.args"),
+                "-XX:+EnableDynamicAgentLoading",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xshare:off", // or the JVM says that it is, because of the agent
+                "--sun-misc-unsafe-memory-access=allow", // or it says that Lincheck uses it
+                "-cp",
+                System.getProperty("java.class.path"),
+                ModelCheck.class.getName(),
+                String.valueOf(scenarios),
+                String.valueOf(interleavings))
+            .redirectErrorStream(true)
+            .start();
+    List<String> lines = new ArrayList<>();
+    try (BufferedReader said = jvm.inputReader()) {
+      for (String line = said.readLine(); line != null; line = said.readLine()) {
+        lines.add(line);
+        progress.said(line);
+      }
+      if (jvm.waitFor() != 0) {
+        throw new AssertionError(String.join("\n", lines));
+      }
+    } finally {
+      jvm.destroyForcibly();
+    }
+    return lines;
+  }
+
   public static void main(String[] args) {
-    int scenarios = args.length > 0 ? Integer.parseInt(args[0]) : 50;
-    int interleavings = args.length > 1 ? Integer.parseInt(args[1]) : 10_000;
+    int scenarios = Integer.parseInt(args[0]);
+    int interleavings = Integer.parseInt(args[1]);
     boolean asItShould = true;
     for (Class<?> wrong : WRONG) {
       asItShould &= report(wrong, check(wrong, scenarios, interleavings), true);

@@ -19,10 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Fibers of two schedulers and plain threads pass a few tokens round through a wait queue, while
  * they are cancelled, interrupted and run out of time: no token is lost, none is made.
- *
- * <p>{@code main} takes seconds and a seed.
  */
-public final class WaitQueueStress {
+final class WaitQueueStress {
   private static final int TOKENS = 3;
   private static final int TAKERS = 12;
 
@@ -38,19 +36,13 @@ public final class WaitQueueStress {
 
   private WaitQueueStress() {}
 
-  public static void main(String[] args) throws Exception {
-    long seconds = args.length > 0 ? Long.parseLong(args[0]) : 30;
-    long seed = args.length > 1 ? Long.parseLong(args[1]) : System.nanoTime();
-    System.out.println("seed " + seed);
-    System.out.println(run(Duration.ofSeconds(seconds), seed) + " taken");
+  /** Runs for so many seconds; returns how often a token was taken. */
+  static long run(long seconds, long seed, Progress progress) throws InterruptedException {
+    return new WaitQueueStress().round(seconds, new SplittableRandom(seed), progress);
   }
 
-  /** Runs for so long; returns how often a token was taken. */
-  public static long run(Duration time, long seed) throws InterruptedException {
-    return new WaitQueueStress().round(time, new SplittableRandom(seed));
-  }
-
-  private long round(Duration time, SplittableRandom random) throws InterruptedException {
+  private long round(long seconds, SplittableRandom random, Progress progress)
+      throws InterruptedException {
     Scheduler one = Scheduler.builder().threads(1).build().start();
     Scheduler two = Scheduler.builder().threads(2).build().start();
     List<Fiber<Void>> fibers = new ArrayList<>();
@@ -74,8 +66,11 @@ public final class WaitQueueStress {
                     }
                   }));
     }
-    long end = System.nanoTime() + time.toNanos();
-    for (int i = 0; System.nanoTime() < end; i++) {
+    long start = System.nanoTime();
+    long passed = 0;
+    for (int i = 0; passed < seconds; i++) {
+      passed = (System.nanoTime() - start) / 1_000_000_000L;
+      progress.at(passed);
       if (fibers.size() < TAKERS) {
         SplittableRandom own = random.split();
         fibers.add((i % 2 == 0 ? one : two).go(() -> takeUntilTheEnd(own)));

@@ -26,30 +26,24 @@ import java.util.concurrent.atomic.AtomicReference;
  * sockets, and are closed, interrupted, timed out and switched between hook and no hook meanwhile.
  * Descriptors are reused all the time. Every answer is the one to the question, nobody waits for
  * ever, and whoever was left in peace got all its answers.
- *
- * <pre>java @weft.args -ea -cp … dev.weft.stress.HookStress [connections [seed]]</pre>
  */
-public final class HookStress {
+final class HookStress {
   private static final int PARTIES = 16;
   private static final int QUESTIONS = 12;
 
   private final ServerSocket listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
   private final AtomicLong answers = new AtomicLong();
-  private final AtomicLong brokenOff = new AtomicLong();
+  private final AtomicLong connected = new AtomicLong();
+  private final Progress progress;
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-  private HookStress() throws IOException {}
-
-  public static void main(String[] args) throws Exception {
-    long connections = args.length > 0 ? Long.parseLong(args[0]) : 1_000_000;
-    long seed = args.length > 1 ? Long.parseLong(args[1]) : System.nanoTime();
-    System.out.println("seed " + seed);
-    System.out.println(run(connections, seed) + "; none wrong, none lost");
+  private HookStress(Progress progress) throws IOException {
+    this.progress = progress;
   }
 
-  /** Makes about so many connections; returns what came of them. */
-  public static String run(long connections, long seed) throws Exception {
-    HookStress stress = new HookStress();
+  /** Makes about so many connections; returns how many questions were answered. */
+  static long run(long connections, long seed, Progress progress) throws Exception {
+    HookStress stress = new HookStress(progress);
     SplittableRandom random = new SplittableRandom(seed);
     Scheduler servers = Scheduler.builder().threads(1).name("servers").build().start();
     Scheduler clients =
@@ -90,8 +84,7 @@ public final class HookStress {
     if (stress.failure.get() != null) {
       throw new AssertionError("seed " + seed, stress.failure.get());
     }
-    return "%,d answers, %,d connections broken off"
-        .formatted(stress.answers.get(), stress.brokenOff.get());
+    return stress.answers.get();
   }
 
   private void serve(Scheduler servers) {
@@ -128,6 +121,7 @@ public final class HookStress {
     for (long i = 0; i < connections && failure.get() == null; i++) {
       try {
         connection(random);
+        progress.at(connected.incrementAndGet());
       } catch (Throwable e) {
         failure.compareAndSet(null, e);
       }
@@ -159,12 +153,10 @@ public final class HookStress {
           answers.incrementAndGet();
         }
       } catch (SocketTimeoutException e) {
-        brokenOff.incrementAndGet();
         if (kind != 2) {
           throw e;
         }
       } catch (InterruptedIOException | java.net.SocketException e) {
-        brokenOff.incrementAndGet();
         if (!disturbed) {
           throw e;
         }

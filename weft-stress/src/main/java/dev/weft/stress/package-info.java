@@ -1,0 +1,8 @@
+/**
+ * Programs that look for races for as long as they are told: {@link dev.weft.stress.Stress} runs
+ * them, the tests of this module run short forms of them.
+ */
+@NullMarked
+package dev.weft.stress;
+
+import org.jspecify.annotations.NullMarked;
