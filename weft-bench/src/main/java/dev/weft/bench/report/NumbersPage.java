@@ -70,7 +70,8 @@ public final class NumbersPage {
     Environment environment = result.environment();
     page.append("## ").append(result.name()).append("\n\n").append(result.shows());
     page.append("\n`").append(environment.commandLine()).append("`, commit ");
-    page.append(environment.code()).append(", ").append(environment.line()).append("\n\n");
+    page.append(environment.code()).append(", ").append(environment.line());
+    page.append(", [every reading](numbers/").append(result.name()).append(".json)\n\n");
     for (Metric metric : result.metrics()) {
       appendLine(
           page,

@@ -108,7 +108,7 @@ class RenderingTest {
             ## switch
 
             What a switch costs & shows.
-            `./weft bench`, commit 1234567, 2026-01-31 · JDK 25 <test> · Linux · Z80 · 2 cores
+            `./weft bench`, commit 1234567, 2026-01-31 · JDK 25 <test> · Linux · Z80 · 2 cores, [every reading](numbers/switch.json)
 
             | depth | time, ns, less is better | median | min–max | Weft ÷ it | bar |
             |---|---|---|---|---|---|
