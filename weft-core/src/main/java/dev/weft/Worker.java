@@ -120,9 +120,8 @@ final class Worker extends SpinLock implements TimerPlace {
   private volatile @Nullable Thread thread;
 
   // the id of the fiber whose slice runs, 0 if none does; written by this worker's thread, read by
-  // any. Not the fiber itself: to store a reference here, in an old object, twice a slice costs
-  // more
-  // with the garbage collector's barrier than the ready queue does
+  // any. Not the fiber itself: to store a reference in an old object twice a slice costs more, by
+  // the garbage collector's barrier, than the ready queue does
   private long running;
 
   // whether somebody has interrupted the thread inside run(); that thread only

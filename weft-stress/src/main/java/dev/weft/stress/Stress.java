@@ -60,7 +60,7 @@ public final class Stress {
           new LongRun(
               "hook",
               "the same with the JDK's own sockets, which are closed, interrupted and timed out",
-              200_000,
+              1_000_000,
               "connections",
               "answers",
               HookStress::run),
