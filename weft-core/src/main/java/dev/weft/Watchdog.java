@@ -154,7 +154,7 @@ final class Watchdog {
       boolean any = false;
       boolean sleeper = scheduler.hasSleeper();
       for (Worker worker : scheduler.workers) {
-        worker.crowded = sleeper && !worker.isAsleep() && worker.hasStealable();
+        worker.crowded = sleeper && !worker.isAsleep() && worker.seemsToHaveStealable();
         any |= worker.crowded;
       }
       return any;
@@ -191,14 +191,14 @@ final class Watchdog {
           && (scheduler.threads() > 1 || scheduler.live.get() == 1);
     }
 
-    /** Reports a standstill once it has lasted; returns whether it may become one. */
+    /** Reports a standstill once it has lasted; returns whether one has begun. */
     private boolean awaitsDeadlock(long now, boolean busy) {
       long total = scheduler.slices();
       if (busy || scheduler.live.isZero() || total != standstillSlices) {
         standstillSlices = total;
         standstill = 0;
         reported = false;
-        return !busy && !scheduler.live.isZero() && !scheduler.somethingWillCome();
+        return false; // the next look, as seldom as they are, finds out
       }
       if (reported || scheduler.somethingWillCome()) {
         return false;

@@ -104,6 +104,7 @@ final class Worker extends SpinLock implements TimerPlace {
   // under duty
   private final Policy.ReadyQueue ready;
   private int boundReady; // how many of the ready ones nobody may steal
+  private int waiting; // how many others could steal, when last looked; read by any
   private @Nullable Throwable failure; // what the ready queue threw, until it is reported
   private final TimerQueue timers;
   private int oneShots; // that began here and have not ended
@@ -357,18 +358,19 @@ final class Worker extends SpinLock implements TimerPlace {
   /** Puts back the fiber that ran last, if it is to run again, and takes the next, in one go. */
   private @Nullable Fiber<?> next(@Nullable Fiber<?> again) {
     Fiber<?> next;
-    int waiting;
+    int left;
     lock();
     try {
       if (again != null) {
         putBack(again);
       }
       next = takeReady(now);
-      waiting = ready.size() - boundReady;
+      left = ready.size() - boundReady;
+      waiting = left;
     } finally {
       unlock();
     }
-    if (steals && again != null && waiting > 0) {
+    if (steals && again != null && left > 0) {
       scheduler.wakeIdle();
     }
     return next;
@@ -558,16 +560,17 @@ final class Worker extends SpinLock implements TimerPlace {
 
   /** Puts a fiber into the ready queue; called on this worker's thread, also inside a slice. */
   void addReady(Fiber<?> fiber) {
-    int waiting;
+    int left;
     lock();
     try {
       register(fiber);
       putReady(fiber, now);
-      waiting = ready.size() - boundReady;
+      left = ready.size() - boundReady;
+      waiting = left;
     } finally {
       unlock();
     }
-    if (steals && waiting > 1) {
+    if (steals && left > 1) {
       scheduler.wakeIdle();
     }
   }
@@ -736,6 +739,15 @@ final class Worker extends SpinLock implements TimerPlace {
     } finally {
       unlock();
     }
+  }
+
+  /**
+   * Returns whether other workers could have taken something over a moment ago. Without the lock,
+   * so that nobody who is watched has to wait: a wait for a lock that was always free makes the JVM
+   * throw away what it has compiled.
+   */
+  boolean seemsToHaveStealable() {
+    return waiting > 0;
   }
 
   /** Returns whether its thread, which calls, looks at a poller. */
