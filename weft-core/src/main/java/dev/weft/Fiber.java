@@ -497,7 +497,7 @@ public final class Fiber<T> {
 
   static @Nullable Fiber<?> ofOrNull(Thread thread) {
     return thread.isVirtual() && VirtualThreads.executorOf(thread) instanceof Strand strand
-        ? strand.of(thread)
+        ? strand.fiber()
         : null;
   }
 
@@ -742,7 +742,6 @@ public final class Fiber<T> {
       if (ownThread().getState() != Thread.State.TERMINATED) {
         return false;
       }
-      ((Strand) VirtualThreads.executorOf(ownThread())).forget(ownThread(), slice);
       end(NULL_RESULT);
     } else if (over && !threadWanted) {
       thread = null; // the better part of a fiber's memory, which joiners do not need

@@ -20,6 +20,7 @@ public final class VirtualThreads {
   private static final MethodHandle NEW;
   private static final MethodHandle START;
   private static final MethodHandle EXECUTOR;
+  private static final MethodHandle SET_EXECUTOR;
   private static final MethodHandle STATE;
   private static final VarHandle INHERITABLE_LOCALS;
   private static final VarHandle CONTEXT_LOADER;
@@ -56,6 +57,10 @@ public final class VirtualThreads {
           lookup
               .findGetter(type, "scheduler", Executor.class)
               .asType(MethodType.methodType(Executor.class, Thread.class));
+      SET_EXECUTOR = // of a final field
+          lookup
+              .unreflectSetter(PrivateField.of(type, "scheduler"))
+              .asType(MethodType.methodType(void.class, Thread.class, Executor.class));
       STATE =
           lookup
               .findGetter(type, "state", int.class)
@@ -122,6 +127,15 @@ public final class VirtualThreads {
   public static Executor executorOf(Thread virtual) {
     try {
       return (Executor) EXECUTOR.invokeExact(virtual);
+    } catch (Throwable e) {
+      throw rethrow(e);
+    }
+  }
+
+  /** Has a virtual thread's slices, from the one after the first, handed to this executor. */
+  public static void setExecutor(Thread virtual, Executor executor) {
+    try {
+      SET_EXECUTOR.invokeExact(virtual, executor);
     } catch (Throwable e) {
       throw rethrow(e);
     }
