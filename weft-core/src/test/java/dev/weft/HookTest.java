@@ -21,9 +21,12 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,6 +36,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The JDK's blocking calls in fibers, all on one thread. */
 @DisabledIfSystemProperty(named = "weft.poller", matches = "nio") // which hooks no sockets
@@ -105,6 +110,88 @@ class HookTest {
         assertThat(client.getInputStream().readNBytes(20_000_000)).hasSize(20_000_000);
         writing.join();
       }
+    }
+  }
+
+  /**
+   * A wait for the number that the same fiber has waited for before says nothing to the kernel at
+   * first, which may watch a socket that is gone.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Feature("H2")
+  void aSocketWithTheNumberOfAClosedOneIsWatchedToo(boolean busy) throws Exception {
+    int sockets = 20;
+    AtomicBoolean done = new AtomicBoolean();
+    if (busy) {
+      scheduler.go(
+          () -> {
+            while (!done.get()) {
+              Fiber.yield();
+            }
+          });
+    }
+    try (ServerSocket server = listen()) {
+      Semaphore connected = new Semaphore(0);
+      Fiber<Void> serving =
+          scheduler.go(
+              () -> {
+                for (int i = 0; i < sockets; i++) {
+                  connected.acquire(); // so that accept does not wait
+                  try (Socket peer = server.accept()) {
+                    for (int read = read(peer); read >= 0; read = read(peer)) {
+                      peer.getOutputStream().write(read);
+                    }
+                  }
+                }
+              });
+      Set<String> descriptors = new HashSet<>();
+      for (int i = 0; i < sockets; i++) {
+        try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
+          connected.release();
+          for (int j = 0; j < 3; j++) {
+            eventually("it reads", () -> waitsFor(serving).startsWith("descriptor "));
+            descriptors.add(waitsFor(serving));
+            client.getOutputStream().write(j);
+            assertThat(read(client)).isEqualTo(j);
+          }
+        }
+      }
+      serving.join();
+      assertThat(descriptors).as("some had the number of another").hasSizeLessThan(sockets);
+    } finally {
+      done.set(true);
+    }
+  }
+
+  private static int read(Socket socket) throws IOException {
+    return socket.getInputStream().read();
+  }
+
+  @Test
+  @Feature("H2")
+  void whoMovesBetweenThreadsIsToldWhereItWaits() throws Exception {
+    try (Scheduler two = Scheduler.builder().threads(2).build().start();
+        ServerSocket server = listen()) {
+      Fiber<Void> serving =
+          two.go(
+              () -> {
+                try (Socket peer = server.accept()) {
+                  int read = read(peer);
+                  for (int i = 0; read >= 0; i++) {
+                    peer.getOutputStream().write(read);
+                    Fiber.switchTo(i / 20 % 2); // after enough messages for the other to be silent
+                    read = read(peer);
+                  }
+                }
+              });
+      try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
+        for (int i = 0; i < 200; i++) {
+          client.getOutputStream().write(i);
+          assertThat(read(client)).isEqualTo(i);
+        }
+      }
+      serving.join();
     }
   }
 
