@@ -104,7 +104,7 @@ final class Worker extends SpinLock implements TimerPlace {
   // under duty
   private final Policy.ReadyQueue ready;
   private int boundReady; // how many of the ready ones nobody may steal
-  private int waiting; // how many others could steal, when last looked; read by any
+  private int waiting; // how many others could steal, when last counted; read by any
   private @Nullable Throwable failure; // what the ready queue threw, until it is reported
   private final TimerQueue timers;
   private int oneShots; // that began here and have not ended
@@ -365,8 +365,7 @@ final class Worker extends SpinLock implements TimerPlace {
         putBack(again);
       }
       next = takeReady(now);
-      left = ready.size() - boundReady;
-      waiting = left;
+      left = countWaiting();
     } finally {
       unlock();
     }
@@ -488,6 +487,7 @@ final class Worker extends SpinLock implements TimerPlace {
         failure = e; // what it has given can go
       }
       bound.forEach(fiber -> putReady(fiber, fiber.since));
+      countWaiting();
       return given;
     } finally {
       unlock();
@@ -565,8 +565,7 @@ final class Worker extends SpinLock implements TimerPlace {
     try {
       register(fiber);
       putReady(fiber, now);
-      left = ready.size() - boundReady;
-      waiting = left;
+      left = countWaiting();
     } finally {
       unlock();
     }
@@ -857,6 +856,13 @@ final class Worker extends SpinLock implements TimerPlace {
     Fiber<?> fiber = ready.next(time);
     boundReady -= fiber != null && fiber.countedAsBound ? 1 : 0;
     return fiber;
+  }
+
+  /** Counts those whom others could steal, and leaves the number for who looks without the lock. */
+  private int countWaiting() {
+    int count = ready.size() - boundReady;
+    waiting = count;
+    return count;
   }
 
   private void register(Fiber<?> fiber) {

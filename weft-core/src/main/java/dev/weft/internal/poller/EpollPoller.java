@@ -258,18 +258,26 @@ public final class EpollPoller extends Poller {
 
   @Override
   void select(long nanos) {
-    int found = nanos <= 0 ? look() : lookAndWaitFor(nanos);
+    int found = nanos <= 0 ? confirmAndLook() : lookAndWaitFor(nanos);
     for (int i = 0; i < found; i++) {
       long at = (long) i * EVENT_SIZE;
       tell(events.get(JAVA_INT_UNALIGNED, at), events.get(JAVA_LONG_UNALIGNED, at + DATA_OFFSET));
     }
   }
 
+  private int confirmAndLook() {
+    HookedDescriptors trusting = hooked;
+    if (trusting != null) {
+      trusting.confirmOld();
+    }
+    return look();
+  }
+
   /** Does not sleep on trust: see HookedDescriptors. */
   private int lookAndWaitFor(long nanos) {
     HookedDescriptors trusting = hooked;
     if (trusting != null && trusting.trusts()) {
-      int found = LinuxCalls.epollLook(epoll, events, MAX_EVENTS, state);
+      int found = look();
       if (found != 0) {
         return found;
       }
@@ -279,10 +287,6 @@ public final class EpollPoller extends Poller {
   }
 
   private int look() {
-    HookedDescriptors trusting = hooked;
-    if (trusting != null) {
-      trusting.confirmOld();
-    }
     return LinuxCalls.epollLook(epoll, events, MAX_EVENTS, state);
   }
 

@@ -92,7 +92,6 @@ public final class HookedDescriptors {
   void confirmOld() {
     if (trusts() && System.nanoTime() - began >= SPAN_NANOS) {
       confirmLastGeneration(generation);
-      began = System.nanoTime();
     }
   }
 
@@ -100,12 +99,12 @@ public final class HookedDescriptors {
   void confirmAll() {
     confirmLastGeneration(generation + 1);
     confirmLastGeneration(generation + 1);
-    began = System.nanoTime();
   }
 
   /** Ends a generation; of the one before confirms those whose wait began before the given one. */
   private void confirmLastGeneration(int before) {
     List<HookedDescriptor> last;
+    began = System.nanoTime();
     lock.lock();
     try {
       last = trustedBefore;
