@@ -2,6 +2,7 @@ package dev.weft;
 
 import dev.weft.internal.HookFamilies;
 import dev.weft.internal.jdk.CarrierThread;
+import dev.weft.internal.jdk.DispatcherHook;
 import dev.weft.internal.jdk.JdkPollers;
 import dev.weft.internal.jdk.Misfit;
 import dev.weft.internal.jdk.PollerHook;
@@ -115,6 +116,7 @@ public final class Hook {
     }
     if (Poller.isEpoll() && fits("sockets", Hook::installSockets)) {
       found.add(Family.SOCKETS);
+      fits("sockets that the kernel is told of once", Hook::installDispatcher);
     }
     fits("queues that do not spin", CarrierThread::check);
     installed = found;
@@ -122,6 +124,10 @@ public final class Hook {
 
   private static void installSockets() throws Misfit {
     PollerHook.install(HookedSockets.front(Poller.READ), HookedSockets.front(Poller.WRITE));
+  }
+
+  private static void installDispatcher() throws Misfit {
+    DispatcherHook.install(HookedSockets.listener());
   }
 
   private interface Part {

@@ -124,6 +124,19 @@ class HookMisfitTest {
 
   @Test
   @Feature("H9")
+  void withoutTheDispatcherSocketsAreHookedStill(@TempDir Path patch) throws Exception {
+    renameField(Class.forName("sun.nio.ch.SocketChannelImpl"), "nd", patch);
+    ForkedJvm.Result result = run("--patch-module=java.base=" + patch);
+    assertThat(result.exitStatus()).as(result.output()).isZero();
+    assertThat(result.output())
+        .containsOnlyOnce("the hook leaves out")
+        .contains("the hook leaves out sockets that the kernel is told of once")
+        .contains("read 7")
+        .contains("sockets true");
+  }
+
+  @Test
+  @Feature("H9")
   void nothingFits(@TempDir Path patch) throws Exception {
     renameField(Class.forName("sun.nio.ch.Poller"), "POLLERS", patch);
     renameField(Class.forName("java.lang.VirtualThread$DelayedTaskSchedulers"), "INSTANCE", patch);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.weft.testkit.Feature;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.net.DatagramPacket;
@@ -30,6 +31,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
@@ -114,8 +116,8 @@ class HookTest {
   }
 
   /**
-   * A wait for the number that the same fiber has waited for before says nothing to the kernel at
-   * first, which may watch a socket that is gone.
+   * A wait for the socket that has been waited for before says nothing to the kernel: another that
+   * has got its number has to be told from it.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
@@ -164,6 +166,39 @@ class HookTest {
     }
   }
 
+  /** The try to read that found nothing more is the last thing known of that number. */
+  @Test
+  @Feature("H2")
+  void aListenerWithTheNumberOfAClosedSocketIsWatchedToo() throws Exception {
+    int same = 0;
+    for (int i = 0; i < 10; i++) {
+      AtomicReference<ServerSocket> listener = new AtomicReference<>();
+      try (ServerSocket server = listen();
+          Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
+        Socket peer = server.accept(); // the fiber closes it
+        Fiber<Void> fiber =
+            scheduler.go(
+                () -> {
+                  byte[] buffer = new byte[100];
+                  assertThat(peer.getInputStream().read(buffer)).isEqualTo(1);
+                  peer.close();
+                  try (ServerSocket second = listen()) {
+                    listener.set(second);
+                    second.accept().close();
+                  }
+                });
+        String readsFrom = waitsFor(fiber);
+        client.getOutputStream().write(1);
+        eventually("it listens", () -> listener.get() != null);
+        same += waitsFor(fiber).equals(readsFrom) ? 1 : 0;
+        ServerSocket second = listener.get();
+        new Socket(second.getInetAddress(), second.getLocalPort()).close();
+        fiber.join();
+      }
+    }
+    assertThat(same).as("listeners with the number of the socket").isPositive();
+  }
+
   private static int read(Socket socket) throws IOException {
     return socket.getInputStream().read();
   }
@@ -192,6 +227,80 @@ class HookTest {
         }
       }
       serving.join();
+    }
+  }
+
+  /**
+   * A read that found less than it could have taken leaves nothing, so the next one waits without
+   * another look; unless the end came along.
+   */
+  @Test
+  @Feature("H2")
+  void theEndThatComesWithTheLastBytesIsSeen() throws Exception {
+    assertThat(
+            readInOneGo(
+                client -> {
+                  client.getOutputStream().write(new byte[] {1, 2, 3});
+                  client.close();
+                }))
+        .containsExactly(1, 2, 3);
+  }
+
+  /** At urgent data a read stops short, with more behind it. */
+  @Test
+  @Feature("H2")
+  void whatComesAfterUrgentDataIsSeen() throws Exception {
+    assertThat(
+            readInOneGo(
+                client -> {
+                  client.getOutputStream().write(1);
+                  client.sendUrgentData(99);
+                  client.getOutputStream().write(2);
+                  client.shutdownOutput();
+                }))
+        .containsExactly(1, 2);
+  }
+
+  /** Returns what a fiber reads that has read before, and is told of all this at once. */
+  private byte[] readInOneGo(ThrowingConsumer<Socket> writing) throws Exception {
+    try (ServerSocket server = listen();
+        Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
+        Socket peer = server.accept()) {
+      AtomicBoolean begun = new AtomicBoolean();
+      ByteArrayOutputStream got = new ByteArrayOutputStream();
+      Fiber<Void> reading =
+          scheduler.go(
+              () -> {
+                byte[] buffer = new byte[100];
+                assertThat(peer.getInputStream().read(buffer)).isEqualTo(1);
+                begun.set(true);
+                int read = peer.getInputStream().read(buffer);
+                while (read >= 0) {
+                  got.write(buffer, 0, read);
+                  read = peer.getInputStream().read(buffer);
+                }
+              });
+      assertThat(waitsFor(reading)).startsWith("descriptor ");
+      client.getOutputStream().write(0);
+      eventually("it has read once", begun::get);
+      assertThat(waitsFor(reading)).startsWith("descriptor ");
+      AtomicBoolean written = new AtomicBoolean();
+      CountDownLatch nobodyPolls = new CountDownLatch(1);
+      scheduler.go(
+          () -> {
+            nobodyPolls.countDown();
+            while (!written.get()) {
+              Thread.onSpinWait();
+            }
+          });
+      nobodyPolls.await();
+      try {
+        writing.accept(client);
+      } finally {
+        written.set(true);
+      }
+      reading.join();
+      return got.toByteArray();
     }
   }
 

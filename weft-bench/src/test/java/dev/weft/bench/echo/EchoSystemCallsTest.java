@@ -44,21 +44,18 @@ class EchoSystemCallsTest {
     assertThat(waits(counts)).as("waits in %s", counts).isLessThan(messages / 10);
   }
 
-  /**
-   * The JDK looks before it waits, for nothing. With few connections each of them has its next
-   * message soon, however slow strace makes the server.
-   */
+  /** Unmodified sockets of the JDK: no look before the wait, and no word to the kernel. */
   @Test
   @Feature("H2")
-  void aSteadyEchoOfBlockingSocketsIsWatchedOnceForManyMessages() throws Exception {
-    Map<String, Count> counts = trace(EchoServer.Kind.GUESTS_OF_WEFT, 10);
-    long messages = counts.get("write").calls();
+  void aSteadyEchoOfBlockingSocketsIsNoMore() throws Exception {
+    Map<String, Count> counts = trace(EchoServer.Kind.GUESTS_OF_WEFT, CONNECTIONS);
+    long messages = counts.get("read").calls();
 
     assertThat(messages).as("messages in %s", counts).isGreaterThan(500);
-    assertThat(counts.get("read").errors()).as("looks").isLessThanOrEqualTo(messages + 10);
-    assertThat(counts.getOrDefault("epoll_ctl", Count.NONE).calls())
-        .as("watches in %s", counts)
-        .isLessThan(messages / 4);
+    assertThat(counts.get("write").calls()).isBetween(messages - 10, messages + 10);
+    assertThat(counts.get("read").errors()).as("reads for nothing").isLessThanOrEqualTo(10);
+    assertThat(counts.getOrDefault("epoll_ctl", Count.NONE).calls()).isLessThanOrEqualTo(10);
+    assertThat(waits(counts)).as("waits in %s", counts).isLessThan(messages / 10);
   }
 
   private static long waits(Map<String, Count> counts) {

@@ -72,7 +72,7 @@ public final class EpollPoller extends Poller {
   private int lastNumber;
 
   // made when first needed, by the worker's thread: it links the system's calls, which takes long
-  private volatile @Nullable HookedDescriptors hooked;
+  private @Nullable HookedDescriptors hooked;
 
   // ---- registering ----
 
@@ -258,32 +258,11 @@ public final class EpollPoller extends Poller {
 
   @Override
   void select(long nanos) {
-    int found = nanos <= 0 ? confirmAndLook() : lookAndWaitFor(nanos);
+    int found = nanos <= 0 ? look() : waitFor(nanos);
     for (int i = 0; i < found; i++) {
       long at = (long) i * EVENT_SIZE;
       tell(events.get(JAVA_INT_UNALIGNED, at), events.get(JAVA_LONG_UNALIGNED, at + DATA_OFFSET));
     }
-  }
-
-  private int confirmAndLook() {
-    HookedDescriptors trusting = hooked;
-    if (trusting != null) {
-      trusting.confirmOld();
-    }
-    return look();
-  }
-
-  /** Does not sleep on trust: see HookedDescriptors. */
-  private int lookAndWaitFor(long nanos) {
-    HookedDescriptors trusting = hooked;
-    if (trusting != null && trusting.trusts()) {
-      int found = look();
-      if (found != 0) {
-        return found;
-      }
-      trusting.confirmAll();
-    }
-    return waitFor(nanos);
   }
 
   private int look() {

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  * writer at most wait, each to be unparked once.
  *
  * <pre>
- *   a reader waits        the kernel watches by edge, and goes on watching when the edge has come
- *   the same one again    nothing is said to the kernel: it is trusted to watch still, for a while
- *   anybody else          the kernel is told anew
+ *   a reader waits for a socket   the kernel watches by edge, and goes on when the edge has come
+ *   one waits for it again        nothing is said to the kernel
+ *   anybody else waits            the kernel is told anew, for once
  * </pre>
  *
  * <p>Invariants, under the lock:
@@ -20,22 +20,22 @@ import org.jspecify.annotations.Nullable;
  *   <li>Whoever is expected is watched for: the kernel's watch covers at least the directions of
  *       the threads named here. It may cover more, since nobody tells it when a thread gives up;
  *       what it tells then finds no one.
- *   <li>The exception is a trusted wait: the socket may have been closed, and its number given to
- *       another that nobody watches. {@link HookedDescriptors} has each of these waits confirmed,
- *       by telling the kernel after all, before the worker sleeps and after some milliseconds.
- *   <li>No edge is lost: one that finds no reader is remembered in unheard, and the next wait is
- *       not a trusted one.
- *   <li>It is about a number. A socket that is closed without a word takes its watch with it, and
- *       an event of it that comes late may unpark a thread that waits for the next one of this
- *       number: the JDK looks again whenever it is unparked.
+ *   <li>As long as socket is not null and that socket is open, the kernel watches it by edge. A
+ *       socket that is closed takes its watch with it; its object then never comes again.
+ *   <li>If empty is set, the socket had nothing to read after its last edge, and all that has come
+ *       since is an edge that the kernel has still to tell.
+ *   <li>An event of a closed socket that comes late may unpark a thread that waits for the next one
+ *       of this number: the JDK looks again whenever it is unparked.
  * </ul>
  */
 public final class HookedDescriptor extends Pollable {
   /** After so many edges that nobody waited for the kernel is told to be silent. */
   private static final int MOST_UNHEARD = 8;
 
+  private static final int EDGES_OF_READING =
+      EpollPoller.IN | EpollPoller.PEER_ENDED | EpollPoller.URGENT | EpollPoller.EDGE;
+
   private final EpollPoller poller;
-  private final HookedDescriptors all;
   private final int fd;
   private final EpollPoller.Control controlOfPolling;
   private final SpinLock lock = new SpinLock();
@@ -43,33 +43,62 @@ public final class HookedDescriptor extends Pollable {
   // under the lock
   private @Nullable Thread reader;
   private @Nullable Thread writer;
-  private boolean watchStays; // by edge, for one who reads, when last told
-  private long lastReader; // the id of the thread for whom it stays
-  private int unheard; // edges that found no reader since the kernel was last told
-  private boolean trusted; // the reader waits without a word to the kernel
+  private @Nullable Object socket; // the JDK's object for the one that is watched by edge
+  private boolean empty;
+  private boolean ended; // or has urgent data, where a read stops short: it may never be empty
+  private int edges; // how many the kernel has told
+  private int unheard; // how many of them in a row have found no reader
 
-  // since when it does; for HookedDescriptors, under its lock and this one
-  int generation;
-
-  HookedDescriptor(
-      EpollPoller poller, HookedDescriptors all, int fd, EpollPoller.Control controlOfPolling) {
+  HookedDescriptor(EpollPoller poller, int fd, EpollPoller.Control controlOfPolling) {
     this.poller = poller;
-    this.all = all;
     this.fd = fd;
     this.controlOfPolling = controlOfPolling;
   }
 
-  boolean expect(int direction, Thread thread, EpollPoller.Control control) {
+  /** Returns the socket if it is known to have nothing to read. */
+  @Nullable Object emptySocket() {
+    lock.lock();
+    try {
+      return empty ? socket : null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int edges() {
+    lock.lock();
+    try {
+      return edges;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Told that this socket had no more to read, by a try that began after so many edges. */
+  void noteEmpty(Object tried, int edgesBefore) {
+    lock.lock();
+    try {
+      empty = tried == socket && edges == edgesBefore && !ended;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Has a thread unparked.
+   *
+   * @param tried the JDK's object for the socket that it waits for, or null if that is not sure
+   */
+  boolean expect(
+      int direction, Thread thread, @Nullable Object tried, EpollPoller.Control control) {
     lock.lock();
     try {
       set(direction, thread);
-      if (direction == Poller.READ && mayTrust(thread)) {
-        trusted = true;
-        all.noteTrusted(this);
+      unheard = 0;
+      if (empty && tried == socket && writer == null && !poller.isClosed()) {
         return true;
       }
-      watchStays = writer == null;
-      lastReader = thread.threadId();
+      socket = writer == null ? tried : null;
       if (watch(control) == 0) {
         return true;
       }
@@ -80,32 +109,6 @@ public final class HookedDescriptor extends Pollable {
     }
   }
 
-  private boolean mayTrust(Thread thread) {
-    return watchStays
-        && unheard == 0
-        && lastReader == thread.threadId()
-        && writer == null
-        && !poller.isClosed();
-  }
-
-  /**
-   * Tells the kernel of a trusted wait that has lasted since before this generation; called by the
-   * thread that polls.
-   */
-  void confirm(int before) {
-    Thread misled = null;
-    lock.lock();
-    try {
-      if (trusted && generation - before < 0 && watch(controlOfPolling) != 0) {
-        misled = reader; // it sees for itself what is wrong
-        set(Poller.READ, null);
-      }
-    } finally {
-      lock.unlock();
-    }
-    LockSupport.unpark(misled);
-  }
-
   /**
    * Returns whether it has this number and nobody waits; then its watch is somebody else's from now
    * on.
@@ -114,7 +117,9 @@ public final class HookedDescriptor extends Pollable {
     lock.lock();
     try {
       boolean idle = fd == number && reader == null && writer == null;
-      watchStays &= !idle;
+      if (idle) {
+        forgetSocket();
+      }
       return idle;
     } finally {
       lock.unlock();
@@ -126,18 +131,22 @@ public final class HookedDescriptor extends Pollable {
     lock.lock();
     try {
       set(direction, null);
+      empty = false; // who was not unparked by the event wants to see for itself
     } finally {
       lock.unlock();
     }
   }
 
   @Override
-  protected void onReady(int directions, boolean ended) {
+  protected void onReady(int directions, boolean hasEnded) {
     Thread toRead = null;
     Thread toWrite = null;
     lock.lock();
     try {
-      if (reader == null && watchStays) {
+      edges++;
+      empty = false;
+      ended |= hasEnded;
+      if (reader == null && socket != null) {
         noteUnheard();
       }
       if ((directions & Poller.READ) != 0) {
@@ -164,26 +173,34 @@ public final class HookedDescriptor extends Pollable {
    */
   private void noteUnheard() {
     if (++unheard == MOST_UNHEARD) {
-      watchStays = false;
+      forgetSocket();
       poller.silence(this, fd, controlOfPolling);
     }
+  }
+
+  private void forgetSocket() {
+    socket = null;
+    empty = false;
   }
 
   private void set(int direction, @Nullable Thread thread) {
     if (direction == Poller.READ) {
       reader = thread;
-      trusted = false;
     } else {
       writer = thread;
     }
   }
 
   private int watch(EpollPoller.Control control) {
-    unheard = 0;
-    trusted = false;
-    int interest = (reader != null ? EpollPoller.IN : 0) | (writer != null ? EpollPoller.OUT : 0);
-    int how = watchStays ? EpollPoller.EDGE : EpollPoller.ONE_SHOT;
-    return poller.watch(this, fd, interest | how, control);
+    empty = false;
+    ended = false;
+    return poller.watch(this, fd, socket != null ? EDGES_OF_READING : once(), control);
+  }
+
+  private int once() {
+    return EpollPoller.ONE_SHOT
+        | (reader != null ? EpollPoller.IN : 0)
+        | (writer != null ? EpollPoller.OUT : 0);
   }
 
   @Override

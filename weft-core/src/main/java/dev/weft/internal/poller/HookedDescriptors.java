@@ -1,25 +1,22 @@
 package dev.weft.internal.poller;
 
-import dev.weft.internal.wait.SpinLock;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The descriptors of the JDK's own sockets and channels that fibers of one worker have waited for,
  * by number. There are no more of them than the process has had descriptors at a time, so none is
- * taken out.
+ * taken out. For the worker's thread only.
  *
- * <p>Who waits for the same descriptor again and again waits without a word to the kernel, which is
- * trusted to watch still ({@link HookedDescriptor}): a server that has always something to do saves
- * a system call for each message. Invariant: each such wait that lasts is confirmed, by telling the
- * kernel after all: before the worker sleeps, and else between one and two spans after it began, or
- * with the next poll after that.
+ * <p>A number says little: the socket that had it may be closed, and another have it now, while a
+ * wait has to be for the socket that is meant. The JDK knows each by an object of its own. So a try
+ * to read, which names the object, vouches for the wait that follows it: same thread, same number,
+ * and no socket closed in between.
  */
 public final class HookedDescriptors {
-  /** How long a generation is: a busy server of 1,000 connections comes round to each sooner. */
-  private static final long SPAN_NANOS = 20_000_000;
+  /** How many sockets the JDK has closed. */
+  private static final AtomicLong CLOSED = new AtomicLong();
 
   private final EpollPoller poller;
   private final EpollPoller.Control control;
@@ -27,19 +24,16 @@ public final class HookedDescriptors {
   // for the thread that polls, which may be another while the worker is stuck
   private final EpollPoller.Control controlOfPolling;
 
-  // the worker's thread only
   private @Nullable HookedDescriptor[] byNumber = new HookedDescriptor[64];
 
-  // what has begun a trusted wait in this generation and in the last, each once; under the lock,
-  // which is taken inside the lock of a descriptor and never the other way round
-  private final SpinLock lock = new SpinLock();
-  private List<HookedDescriptor> trusted = new ArrayList<>();
-  private List<HookedDescriptor> trustedBefore = new ArrayList<>();
-  private int generation = 1;
+  // the last try that found nothing more to read
+  private @Nullable Object triedSocket;
+  private int triedNumber;
+  private @Nullable Thread triedBy;
+  private long closedBefore;
 
-  // when this generation began, and an empty list for the next; the thread that polls
-  private long began = System.nanoTime();
-  private List<HookedDescriptor> spare = new ArrayList<>();
+  // what the socket that is being tried had been told when the try began
+  private int edgesBefore;
 
   HookedDescriptors(EpollPoller poller) {
     this.poller = poller;
@@ -47,8 +41,48 @@ public final class HookedDescriptors {
     this.controlOfPolling = poller.new Control();
   }
 
+  /** Told before the JDK closes a socket; on any thread. */
+  public static void noteClosing() {
+    CLOSED.incrementAndGet();
+  }
+
   /**
-   * Has a thread unparked when the descriptor is ready, once. Called on the worker's thread.
+   * Told before a socket is read. If the one with this number is known to have nothing, it is not
+   * to be tried, and the thread may wait for it.
+   *
+   * @return the JDK's object for the socket that is known to have nothing, or null
+   */
+  public @Nullable Object beginTry(int fd, Thread thread) {
+    HookedDescriptor descriptor = fd < byNumber.length ? byNumber[fd] : null;
+    if (descriptor == null) {
+      return null;
+    }
+    Object empty = descriptor.emptySocket();
+    if (empty == null) {
+      edgesBefore = descriptor.edges();
+    } else {
+      vouch(empty, fd, thread);
+    }
+    return empty;
+  }
+
+  /** Told when it has been read, and had less than was asked for. */
+  public void noteEmpty(Object socket, int fd, Thread thread) {
+    if (fd < byNumber.length && byNumber[fd] != null) {
+      byNumber[fd].noteEmpty(socket, edgesBefore);
+    }
+    vouch(socket, fd, thread);
+  }
+
+  private void vouch(Object socket, int fd, Thread thread) {
+    triedSocket = socket;
+    triedNumber = fd;
+    triedBy = thread;
+    closedBefore = CLOSED.get();
+  }
+
+  /**
+   * Has a thread unparked when the descriptor is ready, once.
    *
    * @param direction {@link Poller#READ} or {@link Poller#WRITE}
    * @return what to take the thread back from, or null if this descriptor cannot be watched here
@@ -59,65 +93,16 @@ public final class HookedDescriptors {
     }
     HookedDescriptor descriptor = byNumber[fd];
     if (descriptor == null) {
-      descriptor = new HookedDescriptor(poller, this, fd, controlOfPolling);
+      descriptor = new HookedDescriptor(poller, fd, controlOfPolling);
       byNumber[fd] = descriptor;
     }
-    return descriptor.expect(direction, thread, control) ? descriptor : null;
-  }
-
-  /** Told of a trusted wait that begins, under the lock of the descriptor. */
-  void noteTrusted(HookedDescriptor descriptor) {
-    lock.lock();
-    try {
-      if (descriptor.generation != generation) {
-        trusted.add(descriptor);
-        descriptor.generation = generation;
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Returns whether there may be a wait to confirm. */
-  boolean trusts() {
-    lock.lock();
-    try {
-      return !trusted.isEmpty() || !trustedBefore.isEmpty();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Confirms what has waited since before this generation, if that has lasted; while polling. */
-  void confirmOld() {
-    if (trusts() && System.nanoTime() - began >= SPAN_NANOS) {
-      confirmLastGeneration(generation);
-    }
-  }
-
-  /** Confirms all; while polling. */
-  void confirmAll() {
-    confirmLastGeneration(generation + 1);
-    confirmLastGeneration(generation + 1);
-  }
-
-  /** Ends a generation; of the one before confirms those whose wait began before the given one. */
-  private void confirmLastGeneration(int before) {
-    List<HookedDescriptor> last;
-    began = System.nanoTime();
-    lock.lock();
-    try {
-      last = trustedBefore;
-      trustedBefore = trusted;
-      trusted = spare;
-      generation++;
-    } finally {
-      lock.unlock();
-    }
-    for (HookedDescriptor descriptor : last) {
-      descriptor.confirm(before);
-    }
-    last.clear();
-    spare = last;
+    boolean vouched =
+        direction == Poller.READ
+            && triedBy == thread
+            && triedNumber == fd
+            && closedBefore == CLOSED.get();
+    Object socket = vouched ? triedSocket : null;
+    triedBy = null;
+    return descriptor.expect(direction, thread, socket, control) ? descriptor : null;
   }
 }
