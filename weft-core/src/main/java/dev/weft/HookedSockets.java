@@ -6,6 +6,7 @@ import dev.weft.internal.jdk.PollerHook;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.HookedDescriptor;
 import dev.weft.internal.poller.HookedDescriptors;
+import dev.weft.internal.poller.LinuxCalls;
 import java.io.FileDescriptor;
 import java.io.UncheckedIOException;
 import java.util.concurrent.locks.LockSupport;
@@ -13,11 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How fibers wait in the JDK's own sockets and channels: by the poller of their worker. Called by
- * the JDK, on the thread that waits, before it parks and after it has; and around each read of a
- * stream socket. Whom this does not serve waits by the JDK's pollers, which are right for
+ * the JDK, on the thread that waits, before it parks and after it has. And how they read and write
+ * stream sockets. Whom this does not serve waits by the JDK's pollers, which are right for
  * everybody.
  */
 final class HookedSockets {
+  /** What the dispatcher gets for a failure, less the error's number. */
+  private static final int FAILURE = 2 * DispatcherHook.RESET;
+
   private HookedSockets() {}
 
   static PollerHook.Front front(int direction) {
@@ -26,7 +30,12 @@ final class HookedSockets {
 
   static DispatcherHook.Listener listener() {
     return new DispatcherHook.Listener(
-        HookedSockets::emptySocket, HookedSockets::emptied, HookedDescriptors::noteClosing);
+        HookedSockets::emptySocket,
+        HookedSockets::receive,
+        HookedSockets::emptied,
+        HookedSockets::send,
+        HookedDescriptors::noteClosing,
+        result -> LinuxCalls.describe(FAILURE - result));
   }
 
   private static boolean begin(int fd, int direction) {
@@ -56,9 +65,24 @@ final class HookedSockets {
     return false;
   }
 
+  // ---- around each read and write of a stream socket ----
+
   private static @Nullable Object emptySocket(int fd) {
     HookedDescriptors here = descriptorsHere();
     return here == null ? null : here.beginTry(fd, Thread.currentThread());
+  }
+
+  private static long receive(long fdAndLength, long address) {
+    HookedDescriptors here = descriptorsHere();
+    if (here == null) {
+      return DispatcherHook.NOT_MINE;
+    }
+    long got = here.receive((int) (fdAndLength >> 32), address, (int) fdAndLength);
+    if (got > 0) {
+      return got;
+    }
+    boolean reset = got == -LinuxCalls.ECONNRESET || got == -LinuxCalls.EPIPE;
+    return got == 0 ? DispatcherHook.END : reset ? DispatcherHook.RESET : status(got);
   }
 
   private static void emptied(FileDescriptor socket, int fd) {
@@ -66,6 +90,21 @@ final class HookedSockets {
     if (here != null) {
       here.noteEmpty(socket, fd, Thread.currentThread());
     }
+  }
+
+  private static long send(long fdAndLength, long address) {
+    HookedDescriptors here = descriptorsHere();
+    if (here == null) {
+      return DispatcherHook.NOT_MINE;
+    }
+    long sent = here.send((int) (fdAndLength >> 32), address, (int) fdAndLength);
+    return sent >= 0 ? sent : status(sent);
+  }
+
+  private static long status(long negatedError) {
+    return negatedError == -LinuxCalls.EAGAIN
+        ? DispatcherHook.UNAVAILABLE
+        : negatedError == -LinuxCalls.EINTR ? DispatcherHook.INTERRUPTED : FAILURE + negatedError;
   }
 
   /** Returns null outside fibers, and in one that holds its thread, which could not wake it. */

@@ -14,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
@@ -240,6 +241,24 @@ class HookComparisonTest {
                 return "written";
               } catch (IOException e) {
                 return e.getClass(); // broken pipe or reset, as it falls
+              }
+            }),
+        same(
+            Disturbance.PEER,
+            "a write after a reset",
+            stage -> {
+              Socket socket = stage.connected();
+              Socket peer = (Socket) stage.peerAction;
+              stage.peerAction =
+                  () -> {
+                    peer.setSoLinger(true, 0);
+                    peer.close();
+                  };
+              try {
+                return read(stage, socket);
+              } catch (SocketException e) {
+                socket.getOutputStream().write(1);
+                return "written";
               }
             }),
         same(

@@ -21,12 +21,15 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.function.IntFunction;
+import java.util.function.LongBinaryOperator;
 import java.util.function.ObjIntConsumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets Weft know what the JDK's stream sockets do with their descriptors. Each {@code Socket} and
- * {@code SocketChannel} reads and closes by the dispatcher of its class:
+ * Has fibers read and write the JDK's stream sockets by Weft's own calls, and lets Weft know what
+ * is read and closed. Each {@code Socket} and {@code SocketChannel} does these by the dispatcher of
+ * its class:
  *
  * <pre>
  *   NioSocketImpl.nd      SocketDispatcher  becomes  WeftDispatcher
@@ -40,13 +43,24 @@ import org.jspecify.annotations.Nullable;
  *     int read(FileDescriptor fd, long address, int length) {
  *       int number = numbers.get(fd);
  *       if (emptySocket.apply(number) == fd) return UNAVAILABLE;   // without asking the kernel
- *       int got = super.read(fd, address, length);
+ *       int got = receive.applyAsLong(number &lt;&lt; 32 | length, address);
+ *       if (got == NOT_MINE) return super.read(fd, address, length);
  *       if (got &lt; length) emptied.accept(fd, number);
- *       return got;
+ *       return checked(got);
+ *     }
+ *     int write(FileDescriptor fd, long address, int length) {
+ *       int sent = send.applyAsLong(numbers.get(fd) &lt;&lt; 32 | length, address);
+ *       if (sent == NOT_MINE) return super.write(fd, address, length);
+ *       return checked(sent);
  *     }
  *     void close(FileDescriptor fd) {
  *       closing.run();
  *       super.close(fd);
+ *     }
+ *     int checked(int result) {
+ *       if (result &gt;= INTERRUPTED) return result;
+ *       if (result == RESET) throw new ConnectionResetException("Connection reset");
+ *       throw new IOException(messages.apply(result));
  *     }
  *   }
  * </pre>
@@ -68,23 +82,52 @@ public final class DispatcherHook {
   private static final ClassDesc FUNCTION = ClassDesc.of("java.util.function.IntFunction");
   private static final ClassDesc CONSUMER = ClassDesc.of("java.util.function.ObjIntConsumer");
   private static final ClassDesc RUNNABLE = ClassDesc.of("java.lang.Runnable");
+  private static final ClassDesc OPERATOR = ClassDesc.of("java.util.function.LongBinaryOperator");
+  private static final ClassDesc STRING = ClassDesc.of("java.lang.String");
+  private static final ClassDesc FAILURE = ClassDesc.of("java.io.IOException");
+  private static final ClassDesc RESET_FAILURE = ClassDesc.of("sun.net.ConnectionResetException");
   private static final MethodTypeDesc NOTHING = MethodTypeDesc.of(CD_void);
-  private static final MethodTypeDesc READ = MethodTypeDesc.of(CD_int, DESCRIPTOR, CD_long, CD_int);
+  private static final MethodTypeDesc TRANSFER =
+      MethodTypeDesc.of(CD_int, DESCRIPTOR, CD_long, CD_int);
   private static final MethodTypeDesc CLOSE = MethodTypeDesc.of(CD_void, DESCRIPTOR);
-  private static final int UNAVAILABLE = -2; // sun.nio.ch.IOStatus
+  private static final MethodTypeDesc CHECKED = MethodTypeDesc.of(CD_int, CD_int);
+  private static final MethodTypeDesc APPLY = MethodTypeDesc.of(CD_Object, CD_int);
+  private static final MethodTypeDesc OF_MESSAGE = MethodTypeDesc.of(CD_void, STRING);
+
+  /** What the JDK calls it: the other side has ended. */
+  public static final int END = -1;
+
+  /** What the JDK calls it: not now. */
+  public static final int UNAVAILABLE = -2;
+
+  /** What the JDK calls it: a signal came. */
+  public static final int INTERRUPTED = -3;
+
+  /** Says that the JDK is to do it by itself. */
+  public static final int NOT_MINE = -99;
+
+  /** Says that the connection was reset; what is less is a failure. */
+  public static final int RESET = -100;
 
   /**
-   * Who is asked and told, on the thread that reads or closes.
+   * Who is asked and told, on the thread that reads, writes or closes.
    *
    * @param emptySocket returns the descriptor of the socket with this number if it is known to have
-   *     nothing to read; any other, or null, if it has to be tried
-   * @param emptied told of each try that found less than it could have taken
+   *     nothing to read; else null
+   * @param receive given the number in the upper half and the length in the lower, and the address;
+   *     returns a count, or one of the above, or what messages knows
+   * @param emptied told of each try to read that found less than it could have taken
+   * @param send as receive
    * @param closing told before a socket is closed
+   * @param messages the text of a failure
    */
   public record Listener(
       IntFunction<@Nullable Object> emptySocket,
+      LongBinaryOperator receive,
       ObjIntConsumer<FileDescriptor> emptied,
-      Runnable closing) {}
+      LongBinaryOperator send,
+      Runnable closing,
+      IntFunction<String> messages) {}
 
   private DispatcherHook() {}
 
@@ -99,24 +142,35 @@ public final class DispatcherHook {
       MethodHandles.Lookup inside = MethodHandles.privateLookupIn(original, MethodHandles.lookup());
       Field ofSockets = place("NioSocketImpl", original);
       Field ofChannels = place("SocketChannelImpl", original);
-      MethodType read =
+      MethodType transfer =
           MethodType.methodType(int.class, FileDescriptor.class, long.class, int.class);
-      inside.findVirtual(original, "read", read);
+      inside.findVirtual(original, "read", transfer);
+      inside.findVirtual(original, "write", transfer);
       inside.findVirtual(
           original, "close", MethodType.methodType(void.class, FileDescriptor.class));
-      int unavailable =
-          PrivateField.of(Class.forName(PACKAGE + "IOStatus"), "UNAVAILABLE").getInt(null);
-      if (unavailable != UNAVAILABLE) {
-        throw new NoSuchFieldException("IOStatus.UNAVAILABLE is " + unavailable);
-      }
+      checkStatus("EOF", END);
+      checkStatus("UNAVAILABLE", UNAVAILABLE);
+      checkStatus("INTERRUPTED", INTERRUPTED);
       Class<?> type = inside.defineClass(weftDispatcher());
       Object dispatcher =
           inside
               .findConstructor(
                   type,
                   MethodType.methodType(
-                      void.class, IntFunction.class, ObjIntConsumer.class, Runnable.class))
-              .invoke(listener.emptySocket, listener.emptied, listener.closing);
+                      void.class,
+                      IntFunction.class,
+                      LongBinaryOperator.class,
+                      ObjIntConsumer.class,
+                      LongBinaryOperator.class,
+                      Runnable.class,
+                      IntFunction.class))
+              .invoke(
+                  listener.emptySocket,
+                  listener.receive,
+                  listener.emptied,
+                  listener.send,
+                  listener.closing,
+                  listener.messages);
       MethodHandle moveInto =
           inside.findVirtual(type, "moveInto", MethodType.methodType(void.class, Field.class));
       moveInto.invoke(dispatcher, ofSockets);
@@ -134,18 +188,30 @@ public final class DispatcherHook {
     return place;
   }
 
+  private static void checkStatus(String name, int expected) throws ReflectiveOperationException {
+    int found = PrivateField.of(Class.forName(PACKAGE + "IOStatus"), name).getInt(null);
+    if (found != expected) {
+      throw new NoSuchFieldException("IOStatus." + name + " is " + found);
+    }
+  }
+
   private static byte[] weftDispatcher() {
     return ClassFile.of()
         .build(
             SELF,
             type -> {
               type.withSuperclass(SUPER).withFlags(ACC_FINAL);
-              type.withField("numbers", NUMBERS, ACC_PRIVATE | ACC_FINAL);
-              type.withField("emptySocket", FUNCTION, ACC_PRIVATE | ACC_FINAL);
-              type.withField("emptied", CONSUMER, ACC_PRIVATE | ACC_FINAL);
-              type.withField("closing", RUNNABLE, ACC_PRIVATE | ACC_FINAL);
-              constructor(type);
-              type.withMethodBody("read", READ, 0, DispatcherHook::read);
+              fields(
+                  type,
+                  new FieldOf("emptySocket", FUNCTION),
+                  new FieldOf("receive", OPERATOR),
+                  new FieldOf("emptied", CONSUMER),
+                  new FieldOf("send", OPERATOR),
+                  new FieldOf("closing", RUNNABLE),
+                  new FieldOf("messages", FUNCTION));
+              type.withMethodBody("read", TRANSFER, 0, DispatcherHook::read);
+              type.withMethodBody("write", TRANSFER, 0, DispatcherHook::write);
+              type.withMethodBody("checked", CHECKED, 0, DispatcherHook::checked);
               type.withMethodBody(
                   "close",
                   CLOSE,
@@ -162,49 +228,43 @@ public final class DispatcherHook {
             });
   }
 
-  private static void constructor(ClassBuilder type) {
+  private record FieldOf(String name, ClassDesc type) {}
+
+  /** The fields, and a constructor that takes them in this order. */
+  private static void fields(ClassBuilder type, FieldOf... fields) {
+    type.withField("numbers", NUMBERS, ACC_PRIVATE | ACC_FINAL);
+    for (FieldOf field : fields) {
+      type.withField(field.name, field.type, ACC_PRIVATE | ACC_FINAL);
+    }
+    ClassDesc[] types = Stream.of(fields).map(FieldOf::type).toArray(ClassDesc[]::new);
     type.withMethodBody(
         INIT_NAME,
-        MethodTypeDesc.of(CD_void, FUNCTION, CONSUMER, RUNNABLE),
+        MethodTypeDesc.of(CD_void, types),
         0,
-        code ->
-            code.aload(0)
-                .invokespecial(SUPER, INIT_NAME, NOTHING)
-                .aload(0)
-                .invokestatic(SECRETS, "getJavaIOFileDescriptorAccess", MethodTypeDesc.of(NUMBERS))
-                .putfield(SELF, "numbers", NUMBERS)
-                .aload(0)
-                .aload(1)
-                .putfield(SELF, "emptySocket", FUNCTION)
-                .aload(0)
-                .aload(2)
-                .putfield(SELF, "emptied", CONSUMER)
-                .aload(0)
-                .aload(3)
-                .putfield(SELF, "closing", RUNNABLE)
-                .return_());
+        code -> {
+          code.aload(0).invokespecial(SUPER, INIT_NAME, NOTHING);
+          code.aload(0)
+              .invokestatic(SECRETS, "getJavaIOFileDescriptorAccess", MethodTypeDesc.of(NUMBERS))
+              .putfield(SELF, "numbers", NUMBERS);
+          for (int i = 0; i < fields.length; i++) {
+            code.aload(0).aload(i + 1).putfield(SELF, fields[i].name, fields[i].type);
+          }
+          code.return_();
+        });
   }
 
-  /** 1 is the descriptor, 2 and 3 the address, 4 the length, 5 the number, 6 what was got. */
+  // in both: 1 is the descriptor, 2 and 3 the address, 4 the length, 5 the number, 6 the result
+
   private static void read(CodeBuilder code) {
+    number(code);
     code.aload(0)
-        .getfield(SELF, "numbers", NUMBERS)
-        .aload(1)
-        .invokeinterface(NUMBERS, "get", MethodTypeDesc.of(CD_int, DESCRIPTOR))
-        .istore(5)
-        .aload(0)
         .getfield(SELF, "emptySocket", FUNCTION)
         .iload(5)
-        .invokeinterface(FUNCTION, "apply", MethodTypeDesc.of(CD_Object, CD_int))
+        .invokeinterface(FUNCTION, "apply", APPLY)
         .aload(1)
-        .ifThen(Opcode.IF_ACMPEQ, then -> then.loadConstant(UNAVAILABLE).ireturn())
-        .aload(0)
-        .aload(1)
-        .lload(2)
-        .iload(4)
-        .invokespecial(SUPER, "read", READ)
-        .istore(6)
-        .iload(6)
+        .ifThen(Opcode.IF_ACMPEQ, then -> then.loadConstant(UNAVAILABLE).ireturn());
+    transfer(code, "receive", "read");
+    code.iload(6)
         .iload(4)
         .ifThen(
             Opcode.IF_ICMPLT,
@@ -215,8 +275,77 @@ public final class DispatcherHook {
                     .iload(5)
                     .invokeinterface(
                         CONSUMER, "accept", MethodTypeDesc.of(CD_void, CD_Object, CD_int)))
+        .aload(0)
         .iload(6)
+        .invokevirtual(SELF, "checked", CHECKED)
         .ireturn();
+  }
+
+  private static void write(CodeBuilder code) {
+    number(code);
+    transfer(code, "send", "write");
+    code.aload(0).iload(6).invokevirtual(SELF, "checked", CHECKED).ireturn();
+  }
+
+  private static void number(CodeBuilder code) {
+    code.aload(0)
+        .getfield(SELF, "numbers", NUMBERS)
+        .aload(1)
+        .invokeinterface(NUMBERS, "get", MethodTypeDesc.of(CD_int, DESCRIPTOR))
+        .istore(5);
+  }
+
+  /** Leaves the result in 6, or returns what the JDK's own method does. */
+  private static void transfer(CodeBuilder code, String operator, String original) {
+    code.aload(0)
+        .getfield(SELF, operator, OPERATOR)
+        .iload(5)
+        .i2l()
+        .loadConstant(32)
+        .lshl()
+        .iload(4)
+        .i2l()
+        .lor()
+        .lload(2)
+        .invokeinterface(OPERATOR, "applyAsLong", MethodTypeDesc.of(CD_long, CD_long, CD_long))
+        .l2i()
+        .istore(6)
+        .iload(6)
+        .loadConstant(NOT_MINE)
+        .ifThen(
+            Opcode.IF_ICMPEQ,
+            then ->
+                then.aload(0)
+                    .aload(1)
+                    .lload(2)
+                    .iload(4)
+                    .invokespecial(SUPER, original, TRANSFER)
+                    .ireturn());
+  }
+
+  private static void checked(CodeBuilder code) {
+    code.iload(1)
+        .loadConstant(INTERRUPTED)
+        .ifThen(Opcode.IF_ICMPGE, then -> then.iload(1).ireturn())
+        .iload(1)
+        .loadConstant(RESET)
+        .ifThen(
+            Opcode.IF_ICMPEQ,
+            then ->
+                then.new_(RESET_FAILURE)
+                    .dup()
+                    .ldc("Connection reset")
+                    .invokespecial(RESET_FAILURE, INIT_NAME, OF_MESSAGE)
+                    .athrow())
+        .new_(FAILURE)
+        .dup()
+        .aload(0)
+        .getfield(SELF, "messages", FUNCTION)
+        .iload(1)
+        .invokeinterface(FUNCTION, "apply", APPLY)
+        .checkcast(STRING)
+        .invokespecial(FAILURE, INIT_NAME, OF_MESSAGE)
+        .athrow();
   }
 
   /** Writes itself to a static final field, which nothing but {@code Unsafe} can. */

@@ -17,6 +17,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
+import java.util.Map;
 import java.util.function.IntPredicate;
 
 /**
@@ -43,8 +44,9 @@ import java.util.function.IntPredicate;
  *   }
  * </pre>
  *
- * <p>It shares the map of waiting threads with its original, so that a wait that began before the
- * exchange, and one that the original serves, is found by a close as ever.
+ * <p>Its {@linkplain WaitingThreads map of waiting threads} includes that of its original, so that
+ * a wait that began before the exchange, and one that the original serves, is found by a close as
+ * ever.
  */
 public final class PollerHook {
   private static final String POLLER = "sun.nio.ch.Poller";
@@ -100,13 +102,23 @@ public final class PollerHook {
     }
   }
 
+  @SuppressWarnings("unchecked")
   private static Object[] fronts(Object originals, MethodHandle create, Field map, Front front)
       throws Throwable {
     Object[] fronts = new Object[Array.getLength(originals)];
     for (int i = 0; i < fronts.length; i++) {
       Object original = Array.get(originals, i);
-      fronts[i] = create.invoke(original, front.registers, front.deregisters);
-      map.set(fronts[i], map.get(original));
+      WaitingThreads waiting = new WaitingThreads((Map<Integer, Thread>) map.get(original));
+      IntPredicate registers =
+          fd -> {
+            boolean served = front.registers.test(fd);
+            if (!served) {
+              waiting.leave(fd);
+            }
+            return served;
+          };
+      fronts[i] = create.invoke(original, registers, front.deregisters);
+      map.set(fronts[i], waiting);
     }
     return fronts;
   }

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HookedDescriptor extends Pollable {
   /** After so many edges that nobody waited for the kernel is told to be silent. */
-  private static final int MOST_UNHEARD = 8;
+  private static final int MOST_UNHEARD = 2;
 
   private static final int EDGES_OF_READING =
       EpollPoller.IN | EpollPoller.PEER_ENDED | EpollPoller.URGENT | EpollPoller.EDGE;

@@ -1,5 +1,6 @@
 package dev.weft.internal.poller;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ public final class HookedDescriptors {
   // for the thread that polls, which may be another while the worker is stuck
   private final EpollPoller.Control controlOfPolling;
 
+  private final MemorySegment errno = LinuxCalls.newState();
   private @Nullable HookedDescriptor[] byNumber = new HookedDescriptor[64];
 
   // the last try that found nothing more to read
@@ -64,6 +66,16 @@ public final class HookedDescriptors {
       vouch(empty, fd, thread);
     }
     return empty;
+  }
+
+  /** Reads to native memory; returns a count, 0 at the end, or a negated error number. */
+  public long receive(int fd, long address, int length) {
+    return LinuxCalls.receive(fd, LinuxCalls.memory(address, length), errno);
+  }
+
+  /** Writes from native memory; returns a count or a negated error number. */
+  public long send(int fd, long address, int length) {
+    return LinuxCalls.send(fd, LinuxCalls.memory(address, length), errno);
   }
 
   /** Told when it has been read, and had less than was asked for. */

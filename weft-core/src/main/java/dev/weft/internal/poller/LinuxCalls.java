@@ -56,6 +56,7 @@ public final class LinuxCalls {
   public static final int EALREADY = 114;
   public static final int EINPROGRESS = 115;
 
+  private static final int MSG_DONTWAIT = 0x40;
   private static final int MSG_NOSIGNAL = 0x4000;
 
   private static final Linker LINKER = Linker.nativeLinker();
@@ -333,7 +334,8 @@ public final class LinuxCalls {
 
   public static long receive(int fd, MemorySegment buffer, MemorySegment state) {
     try {
-      return result((long) RECV.invokeExact(state, fd, buffer, buffer.byteSize(), 0), state);
+      return result(
+          (long) RECV.invokeExact(state, fd, buffer, buffer.byteSize(), MSG_DONTWAIT), state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -342,7 +344,8 @@ public final class LinuxCalls {
   public static long send(int fd, MemorySegment bytes, MemorySegment state) {
     try {
       return result(
-          (long) SEND.invokeExact(state, fd, bytes, bytes.byteSize(), MSG_NOSIGNAL), state);
+          (long) SEND.invokeExact(state, fd, bytes, bytes.byteSize(), MSG_NOSIGNAL | MSG_DONTWAIT),
+          state);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -395,6 +398,11 @@ public final class LinuxCalls {
     } catch (Throwable e) {
       throw unexpected(e);
     }
+  }
+
+  /** Returns memory that somebody else has allocated. */
+  static MemorySegment memory(long address, int length) {
+    return MemorySegment.ofAddress(address).reinterpret(length);
   }
 
   /** Returns what the system calls an error, as in "Connection refused". */

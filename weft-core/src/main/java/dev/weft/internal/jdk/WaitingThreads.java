@@ -1,0 +1,82 @@
+package dev.weft.internal.jdk;
+
+import java.util.AbstractMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who waits for which descriptor, for a JDK's poller that has Weft in front: the map in which the
+ * JDK puts a thread down before each wait, takes it out after, and finds it if the descriptor is
+ * closed meanwhile. Descriptors are small numbers, so it is a table: nothing is hashed, and no
+ * entry made, for a wait.
+ *
+ * <p>Invariant: a thread that Weft serves stands in the table, one that is left to the original
+ * poller in the original's map, where that poller looks; who looks here finds it in either.
+ */
+final class WaitingThreads extends AbstractMap<Integer, Thread> {
+  private static final int PAGE = 1024;
+  private static final int PAGES = 1024;
+
+  private final Map<Integer, Thread> ofOriginal;
+  private final AtomicReferenceArray<@Nullable AtomicReferenceArray<@Nullable Thread>> pages =
+      new AtomicReferenceArray<>(PAGES);
+
+  WaitingThreads(Map<Integer, Thread> ofOriginal) {
+    this.ofOriginal = ofOriginal;
+  }
+
+  @Override
+  public @Nullable Thread put(Integer fd, Thread thread) {
+    int number = fd;
+    return number < PAGE * PAGES
+        ? page(number / PAGE).getAndSet(number % PAGE, thread)
+        : ofOriginal.put(fd, thread);
+  }
+
+  private AtomicReferenceArray<@Nullable Thread> page(int index) {
+    AtomicReferenceArray<@Nullable Thread> page = pages.get(index);
+    if (page != null) {
+      return page;
+    }
+    pages.compareAndSet(index, null, new AtomicReferenceArray<>(PAGE));
+    return page(index);
+  }
+
+  @Override
+  public @Nullable Thread remove(Object key) {
+    Thread thread = take((Integer) key);
+    return thread != null || ofOriginal.isEmpty() ? thread : ofOriginal.remove(key);
+  }
+
+  private @Nullable Thread take(int fd) {
+    AtomicReferenceArray<@Nullable Thread> page = fd < PAGE * PAGES ? pages.get(fd / PAGE) : null;
+    return page == null ? null : page.getAndSet(fd % PAGE, null);
+  }
+
+  /** Leaves a thread that has just been put down to the original poller. */
+  void leave(int fd) {
+    Thread thread = take(fd);
+    if (thread != null) { // else the descriptor has been closed, and it knows
+      ofOriginal.put(fd, thread);
+    }
+  }
+
+  /** Returns what it has now: for diagnosis. */
+  @Override
+  public Set<Entry<Integer, Thread>> entrySet() {
+    Map<Integer, Thread> all = new HashMap<>(ofOriginal);
+    for (int i = 0; i < PAGES; i++) {
+      AtomicReferenceArray<@Nullable Thread> page = pages.get(i);
+      for (int j = 0; page != null && j < PAGE; j++) {
+        Thread thread = page.get(j);
+        if (thread != null) {
+          all.put(i * PAGE + j, thread);
+        }
+      }
+    }
+    return all.entrySet();
+  }
+}
