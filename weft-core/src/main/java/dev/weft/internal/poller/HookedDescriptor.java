@@ -47,6 +47,7 @@ public final class HookedDescriptor extends Pollable {
   private boolean empty;
   private boolean ended; // or has urgent data, where a read stops short: it may never be empty
   private int edges; // how many the kernel has told
+  private int edgesBeforeTry;
   private int unheard; // how many of them in a row have found no reader
 
   HookedDescriptor(EpollPoller poller, int fd, EpollPoller.Control controlOfPolling) {
@@ -55,30 +56,22 @@ public final class HookedDescriptor extends Pollable {
     this.controlOfPolling = controlOfPolling;
   }
 
-  /** Returns the socket if it is known to have nothing to read. */
-  @Nullable Object emptySocket() {
+  /** Told that it is going to be read; returns the socket if it is known to have nothing. */
+  @Nullable Object beginTry() {
     lock.lock();
     try {
+      edgesBeforeTry = edges;
       return empty ? socket : null;
     } finally {
       lock.unlock();
     }
   }
 
-  int edges() {
+  /** Told that the socket that was read, by a try that has begun last, has no more. */
+  void noteEmpty(Object tried) {
     lock.lock();
     try {
-      return edges;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Told that this socket had no more to read, by a try that began after so many edges. */
-  void noteEmpty(Object tried, int edgesBefore) {
-    lock.lock();
-    try {
-      empty = tried == socket && edges == edgesBefore && !ended;
+      empty = tried == socket && edges == edgesBeforeTry && !ended;
     } finally {
       lock.unlock();
     }

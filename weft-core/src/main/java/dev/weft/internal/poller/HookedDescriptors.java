@@ -34,9 +34,6 @@ public final class HookedDescriptors {
   private @Nullable Thread triedBy;
   private long closedBefore;
 
-  // what the socket that is being tried had been told when the try began
-  private int edgesBefore;
-
   HookedDescriptors(EpollPoller poller) {
     this.poller = poller;
     this.control = poller.new Control();
@@ -59,10 +56,8 @@ public final class HookedDescriptors {
     if (descriptor == null) {
       return null;
     }
-    Object empty = descriptor.emptySocket();
-    if (empty == null) {
-      edgesBefore = descriptor.edges();
-    } else {
+    Object empty = descriptor.beginTry();
+    if (empty != null) {
       vouch(empty, fd, thread);
     }
     return empty;
@@ -81,7 +76,7 @@ public final class HookedDescriptors {
   /** Told when it has been read, and had less than was asked for. */
   public void noteEmpty(Object socket, int fd, Thread thread) {
     if (fd < byNumber.length && byNumber[fd] != null) {
-      byNumber[fd].noteEmpty(socket, edgesBefore);
+      byNumber[fd].noteEmpty(socket);
     }
     vouch(socket, fd, thread);
   }
