@@ -28,12 +28,18 @@ final class WaitingThreads extends AbstractMap<Integer, Thread> {
     this.ofOriginal = ofOriginal;
   }
 
+  /**
+   * Called by the thread itself, which then takes a lock of Weft's or is {@linkplain #leave left},
+   * and then looks whether the descriptor is still open: no fence is needed here.
+   */
   @Override
   public @Nullable Thread put(Integer fd, Thread thread) {
     int number = fd;
-    return number < PAGE * PAGES
-        ? page(number / PAGE).getAndSet(number % PAGE, thread)
-        : ofOriginal.put(fd, thread);
+    if (number >= PAGE * PAGES) {
+      return ofOriginal.put(fd, thread);
+    }
+    page(number / PAGE).setRelease(number % PAGE, thread);
+    return null;
   }
 
   private AtomicReferenceArray<@Nullable Thread> page(int index) {

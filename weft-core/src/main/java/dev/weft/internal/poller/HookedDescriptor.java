@@ -119,12 +119,18 @@ public final class HookedDescriptor extends Pollable {
     }
   }
 
-  /** Takes a thread back that goes on, be it for the event or for something else. */
+  /**
+   * Takes a thread back that goes on, be it for the event or for something else. Called by that
+   * thread; if the event has woken it there is nothing to do, which it sees without the lock.
+   */
   public void giveUp(int direction) {
+    if ((direction == Poller.READ ? reader : writer) == null) {
+      return;
+    }
     lock.lock();
     try {
       set(direction, null);
-      empty = false; // who was not unparked by the event wants to see for itself
+      empty = false; // it wants to see for itself
     } finally {
       lock.unlock();
     }
