@@ -65,12 +65,12 @@ public final class HookedDescriptors {
 
   /** Reads to native memory; returns a count, 0 at the end, or a negated error number. */
   public long receive(int fd, long address, int length) {
-    return LinuxCalls.receive(fd, LinuxCalls.memory(address, length), errno);
+    return LinuxCalls.receive(fd, address, length, errno);
   }
 
   /** Writes from native memory; returns a count or a negated error number. */
   public long send(int fd, long address, int length) {
-    return LinuxCalls.send(fd, LinuxCalls.memory(address, length), errno);
+    return LinuxCalls.send(fd, address, length, errno);
   }
 
   /** Told when it has been read, and had less than was asked for. */

@@ -96,6 +96,13 @@ public final class LinuxCalls {
   private static final MethodHandle CLOSE =
       LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("close"), descriptor("ii"));
 
+  /** On memory that somebody else has allocated, by its address: a segment would be an object. */
+  private static final class ByAddress {
+    private static final String ADDRESSED = "lilli";
+    static final MethodHandle RECV = call("recv", ADDRESSED);
+    static final MethodHandle SEND = call("send", ADDRESSED);
+  }
+
   /** Waits without a limit, or with one in milliseconds. */
   private static final class Waiting {
     static final MethodHandle EPOLL_WAIT = blocking("epoll_wait", "iipii");
@@ -351,6 +358,25 @@ public final class LinuxCalls {
     }
   }
 
+  static long receive(int fd, long address, long size, MemorySegment state) {
+    try {
+      return result(
+          (long) ByAddress.RECV.invokeExact(state, fd, address, size, MSG_DONTWAIT), state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static long send(int fd, long address, long size, MemorySegment state) {
+    try {
+      return result(
+          (long) ByAddress.SEND.invokeExact(state, fd, address, size, MSG_NOSIGNAL | MSG_DONTWAIT),
+          state);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
   public static long receiveFrom(
       int fd,
       MemorySegment buffer,
@@ -398,11 +424,6 @@ public final class LinuxCalls {
     } catch (Throwable e) {
       throw unexpected(e);
     }
-  }
-
-  /** Returns memory that somebody else has allocated. */
-  static MemorySegment memory(long address, int length) {
-    return MemorySegment.ofAddress(address).reinterpret(length);
   }
 
   /** Returns what the system calls an error, as in "Connection refused". */
