@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
@@ -146,13 +147,22 @@ public final class LinuxCalls {
 
   private LinuxCalls() {}
 
-  /** Returns memory for the error number of a call; one for each thread that calls at a time. */
+  /**
+   * Returns memory for the error number of a call; one for each thread that calls at a time. It is
+   * outside the heap: the JDK slices it at each call, and the compiler does without that object
+   * only as long as its constructors are not too deep below the calling method. They are two levels
+   * less deep for such memory than for an array.
+   */
   public static MemorySegment newState() {
+    return Arena.ofAuto().allocate(JAVA_INT);
+  }
+
+  private static MemorySegment stateForOneCall() {
     return MemorySegment.ofArray(new int[1]);
   }
 
   public static int epollCreate(int flags) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       return result((int) EPOLL_CREATE.invokeExact(state, flags, 0, 0), state);
     } catch (Throwable e) {
@@ -223,7 +233,7 @@ public final class LinuxCalls {
 
   /** Wakes one thread that waits for the word. */
   static void futexWake(MemorySegment word) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       long _ =
           (long)
@@ -235,7 +245,7 @@ public final class LinuxCalls {
   }
 
   public static int eventfd(int count, int flags) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       return result((int) EVENTFD.invokeExact(state, count, flags, 0), state);
     } catch (Throwable e) {
@@ -244,7 +254,7 @@ public final class LinuxCalls {
   }
 
   public static long write(int fd, MemorySegment bytes) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       return result((long) WRITE.invokeExact(state, fd, bytes, bytes.byteSize(), 0), state);
     } catch (Throwable e) {
@@ -253,7 +263,7 @@ public final class LinuxCalls {
   }
 
   public static int socket(int domain, int type, int protocol) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       return result((int) SOCKET.invokeExact(state, domain, type, protocol), state);
     } catch (Throwable e) {
@@ -262,7 +272,7 @@ public final class LinuxCalls {
   }
 
   public static int bind(int fd, MemorySegment address) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       long bound = (long) BIND.invokeExact(state, fd, address, address.byteSize(), 0);
       return result((int) bound, state);
@@ -272,7 +282,7 @@ public final class LinuxCalls {
   }
 
   public static int listen(int fd, int backlog) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       return result((int) LISTEN.invokeExact(state, fd, backlog, 0), state);
     } catch (Throwable e) {
@@ -281,7 +291,7 @@ public final class LinuxCalls {
   }
 
   public static int connect(int fd, MemorySegment address) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       long connected = (long) CONNECT.invokeExact(state, fd, address, address.byteSize(), 0);
       return result((int) connected, state);
@@ -292,7 +302,7 @@ public final class LinuxCalls {
 
   /** Accepts; the length holds the size of the address before, and that of the peer's after. */
   public static int accept(int fd, MemorySegment address, MemorySegment length, int flags) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       return result((int) ACCEPT.invokeExact(state, fd, address, length, flags), state);
     } catch (Throwable e) {
@@ -301,7 +311,7 @@ public final class LinuxCalls {
   }
 
   public static int localName(int fd, MemorySegment address, MemorySegment length) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       return result((int) GETSOCKNAME.invokeExact(state, fd, address, length, 0), state);
     } catch (Throwable e) {
@@ -310,7 +320,7 @@ public final class LinuxCalls {
   }
 
   public static int peerName(int fd, MemorySegment address, MemorySegment length) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       return result((int) GETPEERNAME.invokeExact(state, fd, address, length, 0), state);
     } catch (Throwable e) {
@@ -319,7 +329,7 @@ public final class LinuxCalls {
   }
 
   public static int getOption(int fd, int level, int name, MemorySegment value) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     MemorySegment length = MemorySegment.ofArray(new int[] {(int) value.byteSize()});
     try {
       return result(
@@ -330,7 +340,7 @@ public final class LinuxCalls {
   }
 
   public static int setOption(int fd, int level, int name, MemorySegment value) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     int length = (int) value.byteSize();
     try {
       return result((int) SETSOCKOPT.invokeExact(state, fd, level, name, value, length), state);
@@ -409,7 +419,7 @@ public final class LinuxCalls {
   }
 
   public static int shutdown(int fd, int how) {
-    MemorySegment state = newState();
+    MemorySegment state = stateForOneCall();
     try {
       return result((int) SHUTDOWN.invokeExact(state, fd, how, 0), state);
     } catch (Throwable e) {
