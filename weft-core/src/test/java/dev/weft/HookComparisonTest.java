@@ -110,6 +110,17 @@ class HookComparisonTest {
       return socket;
     }
 
+    Socket connectedToOneThatResets() throws IOException {
+      Socket socket = connected();
+      Socket peer = (Socket) peerAction;
+      peerAction =
+          () -> {
+            peer.setSoLinger(true, 0);
+            peer.close();
+          };
+      return socket;
+    }
+
     SocketChannel connectedChannel() throws IOException {
       SocketChannel channel = open(SocketChannel.open(address()));
       peerAction = open(listener.accept());
@@ -204,13 +215,7 @@ class HookComparisonTest {
             Disturbance.PEER,
             "a reset",
             stage -> {
-              Socket socket = stage.connected();
-              Socket peer = (Socket) stage.peerAction;
-              stage.peerAction =
-                  () -> {
-                    peer.setSoLinger(true, 0);
-                    peer.close();
-                  };
+              Socket socket = stage.connectedToOneThatResets();
               return read(stage, socket);
             }),
         same(
@@ -226,13 +231,7 @@ class HookComparisonTest {
             Disturbance.PEER,
             "a write into a reset",
             stage -> {
-              Socket socket = stage.connected();
-              Socket peer = (Socket) stage.peerAction;
-              stage.peerAction =
-                  () -> {
-                    peer.setSoLinger(true, 0);
-                    peer.close();
-                  };
+              Socket socket = stage.connectedToOneThatResets();
               stage.await(socket);
               try {
                 for (int i = 0; i < 1000; i++) {
@@ -247,13 +246,7 @@ class HookComparisonTest {
             Disturbance.PEER,
             "a write after a reset",
             stage -> {
-              Socket socket = stage.connected();
-              Socket peer = (Socket) stage.peerAction;
-              stage.peerAction =
-                  () -> {
-                    peer.setSoLinger(true, 0);
-                    peer.close();
-                  };
+              Socket socket = stage.connectedToOneThatResets();
               try {
                 return read(stage, socket);
               } catch (SocketException e) {

@@ -1,7 +1,5 @@
 package dev.weft.internal.jdk;
 
-import static java.lang.classfile.ClassFile.ACC_FINAL;
-import static java.lang.classfile.ClassFile.ACC_PRIVATE;
 import static java.lang.constant.ConstantDescs.CD_Object;
 import static java.lang.constant.ConstantDescs.CD_int;
 import static java.lang.constant.ConstantDescs.CD_long;
@@ -10,7 +8,6 @@ import static java.lang.constant.ConstantDescs.INIT_NAME;
 
 import java.io.FileDescriptor;
 import java.lang.classfile.ClassBuilder;
-import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Opcode;
 import java.lang.constant.ClassDesc;
@@ -20,10 +17,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.LongBinaryOperator;
 import java.util.function.ObjIntConsumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   final class WeftDispatcher extends SocketDispatcher {
  *     int read(FileDescriptor fd, long address, int length) {
- *       int number = numbers.get(fd);
+ *       int number = number(fd);
  *       if (emptySocket.apply(number) == fd) return UNAVAILABLE;   // without asking the kernel
  *       int got = receive.applyAsLong(number &lt;&lt; 32 | length, address);
  *       if (got == NOT_MINE) return super.read(fd, address, length);
@@ -49,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  *       return checked(got);
  *     }
  *     int write(FileDescriptor fd, long address, int length) {
- *       int sent = send.applyAsLong(numbers.get(fd) &lt;&lt; 32 | length, address);
+ *       int sent = send.applyAsLong(number(fd) &lt;&lt; 32 | length, address);
  *       if (sent == NOT_MINE) return super.write(fd, address, length);
  *       return checked(sent);
  *     }
@@ -196,60 +193,33 @@ public final class DispatcherHook {
   }
 
   private static byte[] weftDispatcher() {
-    return ClassFile.of()
-        .build(
-            SELF,
-            type -> {
-              type.withSuperclass(SUPER).withFlags(ACC_FINAL);
-              fields(
-                  type,
-                  new FieldOf("emptySocket", FUNCTION),
-                  new FieldOf("receive", OPERATOR),
-                  new FieldOf("emptied", CONSUMER),
-                  new FieldOf("send", OPERATOR),
-                  new FieldOf("closing", RUNNABLE),
-                  new FieldOf("messages", FUNCTION));
-              type.withMethodBody("read", TRANSFER, 0, DispatcherHook::read);
-              type.withMethodBody("write", TRANSFER, 0, DispatcherHook::write);
-              type.withMethodBody("checked", CHECKED, 0, DispatcherHook::checked);
-              type.withMethodBody(
-                  "close",
-                  CLOSE,
-                  0,
-                  code ->
-                      code.aload(0)
-                          .getfield(SELF, "closing", RUNNABLE)
-                          .invokeinterface(RUNNABLE, "run", NOTHING)
-                          .aload(0)
-                          .aload(1)
-                          .invokespecial(SUPER, "close", CLOSE)
-                          .return_());
-              moveInto(type);
-            });
-  }
-
-  private record FieldOf(String name, ClassDesc type) {}
-
-  /** The fields, and a constructor that takes them in this order. */
-  private static void fields(ClassBuilder type, FieldOf... fields) {
-    type.withField("numbers", NUMBERS, ACC_PRIVATE | ACC_FINAL);
-    for (FieldOf field : fields) {
-      type.withField(field.name, field.type, ACC_PRIVATE | ACC_FINAL);
-    }
-    ClassDesc[] types = Stream.of(fields).map(FieldOf::type).toArray(ClassDesc[]::new);
-    type.withMethodBody(
-        INIT_NAME,
-        MethodTypeDesc.of(CD_void, types),
-        0,
-        code -> {
-          code.aload(0).invokespecial(SUPER, INIT_NAME, NOTHING);
-          code.aload(0)
-              .invokestatic(SECRETS, "getJavaIOFileDescriptorAccess", MethodTypeDesc.of(NUMBERS))
-              .putfield(SELF, "numbers", NUMBERS);
-          for (int i = 0; i < fields.length; i++) {
-            code.aload(0).aload(i + 1).putfield(SELF, fields[i].name, fields[i].type);
-          }
-          code.return_();
+    return ClassInJdk.extending(
+        SUPER,
+        SELF,
+        List.of(
+            new ClassInJdk.Part("emptySocket", FUNCTION),
+            new ClassInJdk.Part("receive", OPERATOR),
+            new ClassInJdk.Part("emptied", CONSUMER),
+            new ClassInJdk.Part("send", OPERATOR),
+            new ClassInJdk.Part("closing", RUNNABLE),
+            new ClassInJdk.Part("messages", FUNCTION)),
+        type -> {
+          type.withMethodBody("read", TRANSFER, 0, DispatcherHook::read);
+          type.withMethodBody("write", TRANSFER, 0, DispatcherHook::write);
+          type.withMethodBody("checked", CHECKED, 0, DispatcherHook::checked);
+          type.withMethodBody(
+              "close",
+              CLOSE,
+              0,
+              code ->
+                  code.aload(0)
+                      .getfield(SELF, "closing", RUNNABLE)
+                      .invokeinterface(RUNNABLE, "run", NOTHING)
+                      .aload(0)
+                      .aload(1)
+                      .invokespecial(SUPER, "close", CLOSE)
+                      .return_());
+          moveInto(type);
         });
   }
 
@@ -288,8 +258,7 @@ public final class DispatcherHook {
   }
 
   private static void number(CodeBuilder code) {
-    code.aload(0)
-        .getfield(SELF, "numbers", NUMBERS)
+    code.invokestatic(SECRETS, "getJavaIOFileDescriptorAccess", MethodTypeDesc.of(NUMBERS))
         .aload(1)
         .invokeinterface(NUMBERS, "get", MethodTypeDesc.of(CD_int, DESCRIPTOR))
         .istore(5);

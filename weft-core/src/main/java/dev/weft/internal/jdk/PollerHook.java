@@ -1,14 +1,9 @@
 package dev.weft.internal.jdk;
 
-import static java.lang.classfile.ClassFile.ACC_FINAL;
-import static java.lang.classfile.ClassFile.ACC_PRIVATE;
 import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_int;
 import static java.lang.constant.ConstantDescs.CD_void;
-import static java.lang.constant.ConstantDescs.INIT_NAME;
 
-import java.lang.classfile.ClassBuilder;
-import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
@@ -17,6 +12,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
+import java.util.List;
 import java.util.Map;
 import java.util.function.IntPredicate;
 
@@ -53,12 +49,9 @@ public final class PollerHook {
   private static final ClassDesc SUPER = ClassDesc.of(POLLER);
   private static final ClassDesc SELF = ClassDesc.of("sun.nio.ch.WeftPoller");
   private static final ClassDesc PREDICATE = ClassDesc.of("java.util.function.IntPredicate");
-  private static final MethodTypeDesc NOTHING = MethodTypeDesc.of(CD_void);
   private static final MethodTypeDesc OF_INT = MethodTypeDesc.of(CD_void, CD_int);
   private static final MethodTypeDesc OF_INT_AND_BOOLEAN =
       MethodTypeDesc.of(CD_void, CD_int, CD_boolean);
-  private static final MethodTypeDesc CREATE =
-      MethodTypeDesc.of(CD_void, SUPER, PREDICATE, PREDICATE);
   private static final MethodTypeDesc TEST = MethodTypeDesc.of(CD_boolean, CD_int);
 
   /**
@@ -124,57 +117,36 @@ public final class PollerHook {
   }
 
   private static byte[] weftPoller() {
-    return ClassFile.of()
-        .build(
-            SELF,
-            type -> {
-              type.withSuperclass(SUPER).withFlags(ACC_FINAL);
-              type.withField("original", SUPER, ACC_PRIVATE | ACC_FINAL);
-              type.withField("registers", PREDICATE, ACC_PRIVATE | ACC_FINAL);
-              type.withField("deregisters", PREDICATE, ACC_PRIVATE | ACC_FINAL);
-              constructor(type);
-              type.withMethodBody(
-                  "implRegister",
-                  OF_INT,
-                  0,
-                  code -> {
-                    unless(code, "registers");
-                    code.iload(1).invokevirtual(SUPER, "implRegister", OF_INT).return_();
-                  });
-              type.withMethodBody(
-                  "implDeregister",
-                  OF_INT_AND_BOOLEAN,
-                  0,
-                  code -> {
-                    unless(code, "deregisters");
-                    code.iload(1)
-                        .iload(2)
-                        .invokevirtual(SUPER, "implDeregister", OF_INT_AND_BOOLEAN)
-                        .return_();
-                  });
-              type.withMethodBody(
-                  "poll", MethodTypeDesc.of(CD_int, CD_int), 0, code -> code.iconst_0().ireturn());
-            });
-  }
-
-  private static void constructor(ClassBuilder type) {
-    type.withMethodBody(
-        INIT_NAME,
-        CREATE,
-        0,
-        code ->
-            code.aload(0)
-                .invokespecial(SUPER, INIT_NAME, NOTHING)
-                .aload(0)
-                .aload(1)
-                .putfield(SELF, "original", SUPER)
-                .aload(0)
-                .aload(2)
-                .putfield(SELF, "registers", PREDICATE)
-                .aload(0)
-                .aload(3)
-                .putfield(SELF, "deregisters", PREDICATE)
-                .return_());
+    return ClassInJdk.extending(
+        SUPER,
+        SELF,
+        List.of(
+            new ClassInJdk.Part("original", SUPER),
+            new ClassInJdk.Part("registers", PREDICATE),
+            new ClassInJdk.Part("deregisters", PREDICATE)),
+        type -> {
+          type.withMethodBody(
+              "implRegister",
+              OF_INT,
+              0,
+              code -> {
+                unless(code, "registers");
+                code.iload(1).invokevirtual(SUPER, "implRegister", OF_INT).return_();
+              });
+          type.withMethodBody(
+              "implDeregister",
+              OF_INT_AND_BOOLEAN,
+              0,
+              code -> {
+                unless(code, "deregisters");
+                code.iload(1)
+                    .iload(2)
+                    .invokevirtual(SUPER, "implDeregister", OF_INT_AND_BOOLEAN)
+                    .return_();
+              });
+          type.withMethodBody(
+              "poll", MethodTypeDesc.of(CD_int, CD_int), 0, code -> code.iconst_0().ireturn());
+        });
   }
 
   /** Returns if the predicate says yes to the descriptor; else leaves the original on the stack. */

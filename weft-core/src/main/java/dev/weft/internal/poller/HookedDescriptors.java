@@ -52,7 +52,7 @@ public final class HookedDescriptors {
    * @return the JDK's object for the socket that is known to have nothing, or null
    */
   public @Nullable Object beginTry(int fd, Thread thread) {
-    HookedDescriptor descriptor = fd < byNumber.length ? byNumber[fd] : null;
+    HookedDescriptor descriptor = known(fd);
     if (descriptor == null) {
       return null;
     }
@@ -75,10 +75,15 @@ public final class HookedDescriptors {
 
   /** Told when it has been read, and had less than was asked for. */
   public void noteEmpty(Object socket, int fd, Thread thread) {
-    if (fd < byNumber.length && byNumber[fd] != null) {
-      byNumber[fd].noteEmpty(socket);
+    HookedDescriptor descriptor = known(fd);
+    if (descriptor != null) {
+      descriptor.noteEmpty(socket);
     }
     vouch(socket, fd, thread);
+  }
+
+  private @Nullable HookedDescriptor known(int fd) {
+    return fd < byNumber.length ? byNumber[fd] : null;
   }
 
   private void vouch(Object socket, int fd, Thread thread) {

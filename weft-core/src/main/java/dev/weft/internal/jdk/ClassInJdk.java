@@ -1,0 +1,57 @@
+package dev.weft.internal.jdk;
+
+import static java.lang.classfile.ClassFile.ACC_FINAL;
+import static java.lang.classfile.ClassFile.ACC_PRIVATE;
+import static java.lang.constant.ConstantDescs.CD_void;
+import static java.lang.constant.ConstantDescs.INIT_NAME;
+
+import java.lang.classfile.ClassBuilder;
+import java.lang.classfile.ClassFile;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** How the hook makes a class that extends one of the JDK's, to be defined in its package. */
+final class ClassInJdk {
+  /** A field of it. */
+  record Part(String name, ClassDesc type) {}
+
+  private ClassInJdk() {}
+
+  /**
+   * Returns a final class with these final fields and a constructor that takes them in this order.
+   *
+   * @param parent has a constructor without arguments
+   */
+  static byte[] extending(
+      ClassDesc parent, ClassDesc self, List<Part> parts, Consumer<ClassBuilder> methods) {
+    return ClassFile.of()
+        .build(
+            self,
+            type -> {
+              type.withSuperclass(parent).withFlags(ACC_FINAL);
+              for (Part part : parts) {
+                type.withField(part.name, part.type, ACC_PRIVATE | ACC_FINAL);
+              }
+              constructor(type, parent, self, parts);
+              methods.accept(type);
+            });
+  }
+
+  private static void constructor(
+      ClassBuilder type, ClassDesc parent, ClassDesc self, List<Part> parts) {
+    type.withMethodBody(
+        INIT_NAME,
+        MethodTypeDesc.of(CD_void, parts.stream().map(Part::type).toList()),
+        0,
+        code -> {
+          code.aload(0).invokespecial(parent, INIT_NAME, MethodTypeDesc.of(CD_void));
+          for (int i = 0; i < parts.size(); i++) {
+            Part part = parts.get(i);
+            code.aload(0).aload(i + 1).putfield(self, part.name, part.type);
+          }
+          code.return_();
+        });
+  }
+}
