@@ -23,6 +23,14 @@ public interface Policy {
     /** Adds a fiber that has become ready. */
     void add(Fiber<?> fiber, long now);
 
+    /**
+     * Adds a new fiber that a fiber of this worker has begun, which still runs; the same as {@link
+     * #add} unless told otherwise. New ones that come from elsewhere are added by {@link #add}.
+     */
+    default void addNew(Fiber<?> fiber, long now) {
+      add(fiber, now);
+    }
+
     /** Adds a fiber that has yielded; the same as {@link #add} unless told otherwise. */
     default void addYielded(Fiber<?> fiber, long now) {
       add(fiber, now);
@@ -30,6 +38,14 @@ public interface Policy {
 
     /** Removes and returns the fiber to run next, or null if there is none. */
     @Nullable Fiber<?> next(long now);
+
+    /**
+     * Removes and returns the fiber that another worker is to have, which has nothing to do; the
+     * same as {@link #next} unless told otherwise.
+     */
+    default @Nullable Fiber<?> nextForOther(long now) {
+      return next(now);
+    }
 
     /** Returns how many fibers are in the queue. */
     int size();
@@ -97,9 +113,11 @@ public interface Policy {
   }
 
   /**
-   * For throughput: idle workers steal half of what another one has. On each worker fibers that
-   * have been woken run before those that are new or have yielded, of which one in 32 gets its turn
-   * even so; otherwise first come, first served.
+   * For throughput: idle workers steal half of what another one has, the oldest first. On each
+   * worker fibers that have been woken run first; then new ones, those that the last fiber has
+   * begun before older ones; then those that have yielded or come from elsewhere. So a tree of
+   * fibers is gone through in depth, and few of them are alive at a time. Of any 64 in a row one is
+   * the oldest of the new, and one the first of the rest, even so.
    */
   static Policy workStealing() {
     return of(WokenFirstQueue::new, true, Duration.ZERO, false);

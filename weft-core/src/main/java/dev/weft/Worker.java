@@ -477,7 +477,7 @@ final class Worker extends SpinLock implements TimerPlace {
       List<Fiber<?>> bound = new ArrayList<>();
       try {
         for (int i = Math.min(stuck ? count : (count + 1) / 2, MOST_STOLEN); i > 0; i--) {
-          Fiber<?> fiber = takeReady(time);
+          Fiber<?> fiber = taken(ready.nextForOther(time));
           if (fiber == null) {
             break;
           }
@@ -563,8 +563,9 @@ final class Worker extends SpinLock implements TimerPlace {
     int left;
     lock();
     try {
+      boolean isNew = fiber.isNew();
       register(fiber);
-      putReady(fiber, now);
+      putReady(fiber, now, isNew);
       left = countWaiting();
     } finally {
       unlock();
@@ -831,9 +832,17 @@ final class Worker extends SpinLock implements TimerPlace {
    * Returns false if it has to be tried again.
    */
   private boolean putReady(Fiber<?> fiber, long time) {
+    return putReady(fiber, time, false);
+  }
+
+  private boolean putReady(Fiber<?> fiber, long time, boolean begunHere) {
     fiber.since = time;
     try {
-      ready.add(fiber, time);
+      if (begunHere) {
+        ready.addNew(fiber, time);
+      } else {
+        ready.add(fiber, time);
+      }
     } catch (Throwable e) {
       keepForLater(fiber, e);
       return false;
@@ -853,7 +862,11 @@ final class Worker extends SpinLock implements TimerPlace {
   }
 
   private @Nullable Fiber<?> takeReady(long time) {
-    Fiber<?> fiber = ready.next(time);
+    return taken(ready.next(time));
+  }
+
+  /** Takes note of a fiber that the ready queue has given out. */
+  private @Nullable Fiber<?> taken(@Nullable Fiber<?> fiber) {
     boundReady -= fiber != null && fiber.countedAsBound ? 1 : 0;
     return fiber;
   }

@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -416,6 +417,69 @@ class PolicyTest {
     scheduler.go(() -> scheduler.go(() -> over.set(true)));
     run();
     assertThat(over).isTrue();
+  }
+
+  @Test
+  void whileOthersStealATreeIsGoneThroughInDepth() {
+    onThisThread(Policy.workStealing());
+    scheduler.go(
+        () -> {
+          for (String child : List.of("a", "b")) {
+            Weft.go(
+                () -> {
+                  order.add(child);
+                  Weft.go(() -> order.add(child + 1));
+                  Weft.go(() -> order.add(child + 2));
+                });
+          }
+        });
+    scheduler.go(() -> order.add("from elsewhere"));
+    run();
+    assertThat(order).containsExactly("a", "a1", "a2", "b", "b1", "b2", "from elsewhere");
+  }
+
+  @Test
+  void whileOthersStealAFamilyWithoutEndKeepsNobodyOut() {
+    onThisThread(Policy.workStealing());
+    CountDownLatch left = new CountDownLatch(3);
+    scheduler.go(
+        () -> {
+          Weft.go(() -> beget(left));
+          Weft.go(left::countDown); // older than all the others but one
+        });
+    scheduler.go(left::countDown);
+    scheduler.go(
+        () -> {
+          Fiber.yield();
+          left.countDown();
+        });
+    run();
+    assertThat(left.getCount()).isZero();
+  }
+
+  private static void beget(CountDownLatch left) {
+    if (left.getCount() > 0) {
+      Weft.go(() -> beget(left));
+    }
+  }
+
+  @Test
+  void whoStealsGetsTheOldest() {
+    onThisThread(Policy.workStealing());
+    Fiber<?> first = scheduler.go(() -> {});
+    Fiber<?> second = scheduler.go(() -> {});
+    Fiber<?> third = scheduler.go(() -> {});
+    Policy.ReadyQueue queue = Policy.workStealing().newQueue();
+    queue.addNew(first, 0);
+    queue.addNew(second, 0);
+    assertThat(queue.next(0)).isSameAs(first);
+    queue.addNew(third, 0);
+    queue.addYielded(first, 0);
+    assertThat(queue.size()).isEqualTo(3);
+    assertThat(queue.nextForOther(0)).isSameAs(second);
+    assertThat(queue.nextForOther(0)).isSameAs(third);
+    assertThat(queue.nextForOther(0)).isSameAs(first);
+    assertThat(queue.nextForOther(0)).isNull();
   }
 
   @Test
