@@ -127,7 +127,7 @@ public final class Hook {
   }
 
   private static void installDispatcher() throws Misfit {
-    DispatcherHook.install(HookedSockets.listener());
+    DispatcherHook.install(HookedSockets.calls());
   }
 
   private interface Part {

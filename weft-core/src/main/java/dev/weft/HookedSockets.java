@@ -9,6 +9,9 @@ import dev.weft.internal.poller.HookedDescriptors;
 import dev.weft.internal.poller.LinuxCalls;
 import java.io.FileDescriptor;
 import java.io.UncheckedIOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -28,14 +31,20 @@ final class HookedSockets {
     return new PollerHook.Front(fd -> begin(fd, direction), fd -> end(direction));
   }
 
-  static DispatcherHook.Listener listener() {
-    return new DispatcherHook.Listener(
-        HookedSockets::emptySocket,
-        HookedSockets::receive,
-        HookedSockets::emptied,
-        HookedSockets::send,
+  static DispatcherHook.Calls calls() {
+    return new DispatcherHook.Calls(
+        method("receive", DispatcherHook.READ),
+        method("send", DispatcherHook.WRITE),
         HookedDescriptors::noteClosing,
         result -> LinuxCalls.describe(FAILURE - result));
+  }
+
+  private static MethodHandle method(String name, MethodType type) {
+    try {
+      return MethodHandles.lookup().findStatic(HookedSockets.class, name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError("it is below", e);
+    }
   }
 
   private static boolean begin(int fd, int direction) {
@@ -65,46 +74,36 @@ final class HookedSockets {
     return false;
   }
 
-  // ---- around each read and write of a stream socket ----
+  // ---- each read and write of a stream socket; called by method handles ----
 
-  private static @Nullable Object emptySocket(int fd) {
-    HookedDescriptors here = descriptorsHere();
-    return here == null ? null : here.beginTry(fd, Thread.currentThread());
-  }
-
-  private static long receive(long fdAndLength, long address) {
+  static int receive(FileDescriptor socket, int fd, long address, int length) {
     HookedDescriptors here = descriptorsHere();
     if (here == null) {
       return DispatcherHook.NOT_MINE;
     }
-    long got = here.receive((int) (fdAndLength >> 32), address, (int) fdAndLength);
+    long got = here.receive(socket, fd, address, length, Thread.currentThread());
     if (got > 0) {
-      return got;
+      return (int) got;
     }
     boolean reset = got == -LinuxCalls.ECONNRESET || got == -LinuxCalls.EPIPE;
     return got == 0 ? DispatcherHook.END : reset ? DispatcherHook.RESET : status(got);
   }
 
-  private static void emptied(FileDescriptor socket, int fd) {
-    HookedDescriptors here = descriptorsHere();
-    if (here != null) {
-      here.noteEmpty(socket, fd, Thread.currentThread());
-    }
-  }
-
-  private static long send(long fdAndLength, long address) {
+  static int send(int fd, long address, int length) {
     HookedDescriptors here = descriptorsHere();
     if (here == null) {
       return DispatcherHook.NOT_MINE;
     }
-    long sent = here.send((int) (fdAndLength >> 32), address, (int) fdAndLength);
-    return sent >= 0 ? sent : status(sent);
+    long sent = here.send(fd, address, length);
+    return sent >= 0 ? (int) sent : status(sent);
   }
 
-  private static long status(long negatedError) {
+  private static int status(long negatedError) {
     return negatedError == -LinuxCalls.EAGAIN
         ? DispatcherHook.UNAVAILABLE
-        : negatedError == -LinuxCalls.EINTR ? DispatcherHook.INTERRUPTED : FAILURE + negatedError;
+        : negatedError == -LinuxCalls.EINTR
+            ? DispatcherHook.INTERRUPTED
+            : FAILURE + (int) negatedError;
   }
 
   /** Returns null outside fibers, and in one that holds its thread, which could not wake it. */

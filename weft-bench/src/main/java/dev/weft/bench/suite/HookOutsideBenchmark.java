@@ -58,6 +58,7 @@ public final class HookOutsideBenchmark {
     private static final int NAPS = 20;
     private static final int TRIPS = 2_000;
     private static final int QUEUE_TRIPS = 10_000;
+    private static final int QUEUE_TRIPS_ACROSS = 1_000; // each wakes a thread on another core
     private static final int RUNS = 5;
 
     private final Scheduler idle = Scheduler.builder().threads(1).build().start();
@@ -67,9 +68,9 @@ public final class HookOutsideBenchmark {
       idle.go(() -> {}).join();
       HookFlag.check();
       List<String> parts = List.of(parameter.split(" × ", -1));
-      Crew crew =
-          parts.getFirst().equals(PLATFORM) ? Crew.platformThreads() : Crew.virtualThreads();
-      Work work = Work.named(parts.getLast());
+      boolean platform = parts.getFirst().equals(PLATFORM);
+      Crew crew = platform ? Crew.platformThreads() : Crew.virtualThreads();
+      Work work = Work.named(parts.getLast(), platform ? QUEUE_TRIPS_ACROSS : QUEUE_TRIPS);
       Timed.of(quick ? 15 : 30, () -> crew.run(work.bodies));
       return () -> {
         Timed timed = Timed.of(RUNS, () -> crew.run(work.bodies));
@@ -80,10 +81,10 @@ public final class HookOutsideBenchmark {
 
     /** So many operations, which take some hundredths of a second. */
     private record Work(int operations, List<Body> bodies) {
-      static Work named(String name) throws Exception {
+      static Work named(String name, int queueTrips) throws Exception {
         return switch (name) {
           case SOCKETS -> new Work(TRIPS, PingPong.overSockets(PingPong.Ends.connect(), TRIPS));
-          case QUEUES -> new Work(QUEUE_TRIPS, PingPong.overQueues(QUEUE_TRIPS));
+          case QUEUES -> new Work(queueTrips, PingPong.overQueues(queueTrips));
           case SLEEP -> new Work(SLEEPERS * NAPS, Collections.nCopies(SLEEPERS, Work::nap));
           default -> throw new IllegalArgumentException("there is no work " + name);
         };

@@ -5,8 +5,10 @@ import static java.lang.classfile.ClassFile.ACC_PRIVATE;
 import static java.lang.constant.ConstantDescs.CD_void;
 import static java.lang.constant.ConstantDescs.INIT_NAME;
 
+import java.lang.classfile.Annotation;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
+import java.lang.classfile.attribute.RuntimeVisibleAnnotationsAttribute;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.util.List;
@@ -16,6 +18,14 @@ import java.util.function.Consumer;
 final class ClassInJdk {
   /** A field of it. */
   record Part(String name, ClassDesc type) {}
+
+  /**
+   * Says to the compiler that a field keeps its value, which it believes of classes of the JDK:
+   * what a part of a known object does is compiled into its callers.
+   */
+  private static final RuntimeVisibleAnnotationsAttribute STABLE =
+      RuntimeVisibleAnnotationsAttribute.of(
+          Annotation.of(ClassDesc.of("jdk.internal.vm.annotation.Stable")));
 
   private ClassInJdk() {}
 
@@ -32,7 +42,10 @@ final class ClassInJdk {
             type -> {
               type.withSuperclass(parent).withFlags(ACC_FINAL);
               for (Part part : parts) {
-                type.withField(part.name, part.type, ACC_PRIVATE | ACC_FINAL);
+                type.withField(
+                    part.name,
+                    part.type,
+                    field -> field.withFlags(ACC_PRIVATE | ACC_FINAL).with(STABLE));
               }
               constructor(type, parent, self, parts);
               methods.accept(type);

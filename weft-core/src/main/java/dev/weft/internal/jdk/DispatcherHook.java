@@ -1,5 +1,6 @@
 package dev.weft.internal.jdk;
 
+import static java.lang.constant.ConstantDescs.CD_MethodHandle;
 import static java.lang.constant.ConstantDescs.CD_Object;
 import static java.lang.constant.ConstantDescs.CD_int;
 import static java.lang.constant.ConstantDescs.CD_long;
@@ -19,9 +20,6 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.List;
 import java.util.function.IntFunction;
-import java.util.function.LongBinaryOperator;
-import java.util.function.ObjIntConsumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Has fibers read and write the JDK's stream sockets by Weft's own calls, and lets Weft know what
@@ -38,17 +36,12 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   final class WeftDispatcher extends SocketDispatcher {
  *     int read(FileDescriptor fd, long address, int length) {
- *       int number = number(fd);
- *       if (emptySocket.apply(number) == fd) return UNAVAILABLE;   // without asking the kernel
- *       int got = receive.applyAsLong(number &lt;&lt; 32 | length, address);
- *       if (got == NOT_MINE) return super.read(fd, address, length);
- *       if (got &lt; length) emptied.accept(fd, number);
- *       return checked(got);
+ *       int got = read.invokeExact(fd, number(fd), address, length);
+ *       return got == NOT_MINE ? super.read(fd, address, length) : checked(got);
  *     }
  *     int write(FileDescriptor fd, long address, int length) {
- *       int sent = send.applyAsLong(number(fd) &lt;&lt; 32 | length, address);
- *       if (sent == NOT_MINE) return super.write(fd, address, length);
- *       return checked(sent);
+ *       int sent = write.invokeExact(number(fd), address, length);
+ *       return sent == NOT_MINE ? super.write(fd, address, length) : checked(sent);
  *     }
  *     void close(FileDescriptor fd) {
  *       closing.run();
@@ -77,9 +70,7 @@ public final class DispatcherHook {
   private static final ClassDesc UNSAFE = ClassDesc.of("jdk.internal.misc.Unsafe");
   private static final ClassDesc FIELD = ClassDesc.of("java.lang.reflect.Field");
   private static final ClassDesc FUNCTION = ClassDesc.of("java.util.function.IntFunction");
-  private static final ClassDesc CONSUMER = ClassDesc.of("java.util.function.ObjIntConsumer");
   private static final ClassDesc RUNNABLE = ClassDesc.of("java.lang.Runnable");
-  private static final ClassDesc OPERATOR = ClassDesc.of("java.util.function.LongBinaryOperator");
   private static final ClassDesc STRING = ClassDesc.of("java.lang.String");
   private static final ClassDesc FAILURE = ClassDesc.of("java.io.IOException");
   private static final ClassDesc RESET_FAILURE = ClassDesc.of("sun.net.ConnectionResetException");
@@ -106,25 +97,24 @@ public final class DispatcherHook {
   /** Says that the connection was reset; what is less is a failure. */
   public static final int RESET = -100;
 
+  /** What reads: given the socket, its number, an address and a length. */
+  public static final MethodType READ =
+      MethodType.methodType(int.class, FileDescriptor.class, int.class, long.class, int.class);
+
+  /** What writes: given the number of a socket, an address and a length. */
+  public static final MethodType WRITE =
+      MethodType.methodType(int.class, int.class, long.class, int.class);
+
   /**
-   * Who is asked and told, on the thread that reads, writes or closes.
+   * What is called, on the thread that reads, writes or closes.
    *
-   * @param emptySocket returns the descriptor of the socket with this number if it is known to have
-   *     nothing to read; else null
-   * @param receive given the number in the upper half and the length in the lower, and the address;
-   *     returns a count, or one of the above, or what messages knows
-   * @param emptied told of each try to read that found less than it could have taken
-   * @param send as receive
+   * @param read of type {@link #READ}; returns a count, or one of the above, or what messages knows
+   * @param write of type {@link #WRITE}; likewise
    * @param closing told before a socket is closed
    * @param messages the text of a failure
    */
-  public record Listener(
-      IntFunction<@Nullable Object> emptySocket,
-      LongBinaryOperator receive,
-      ObjIntConsumer<FileDescriptor> emptied,
-      LongBinaryOperator send,
-      Runnable closing,
-      IntFunction<String> messages) {}
+  public record Calls(
+      MethodHandle read, MethodHandle write, Runnable closing, IntFunction<String> messages) {}
 
   private DispatcherHook() {}
 
@@ -133,7 +123,7 @@ public final class DispatcherHook {
    *
    * @throws Misfit if the JDK's sockets are not as expected; then nothing has been changed
    */
-  public static void install(Listener listener) throws Misfit {
+  public static void install(Calls calls) throws Misfit {
     try {
       Class<?> original = Class.forName(PACKAGE + "SocketDispatcher");
       MethodHandles.Lookup inside = MethodHandles.privateLookupIn(original, MethodHandles.lookup());
@@ -155,19 +145,11 @@ public final class DispatcherHook {
                   type,
                   MethodType.methodType(
                       void.class,
-                      IntFunction.class,
-                      LongBinaryOperator.class,
-                      ObjIntConsumer.class,
-                      LongBinaryOperator.class,
+                      MethodHandle.class,
+                      MethodHandle.class,
                       Runnable.class,
                       IntFunction.class))
-              .invoke(
-                  listener.emptySocket,
-                  listener.receive,
-                  listener.emptied,
-                  listener.send,
-                  listener.closing,
-                  listener.messages);
+              .invoke(calls.read, calls.write, calls.closing, calls.messages);
       MethodHandle moveInto =
           inside.findVirtual(type, "moveInto", MethodType.methodType(void.class, Field.class));
       moveInto.invoke(dispatcher, ofSockets);
@@ -197,10 +179,8 @@ public final class DispatcherHook {
         SUPER,
         SELF,
         List.of(
-            new ClassInJdk.Part("emptySocket", FUNCTION),
-            new ClassInJdk.Part("receive", OPERATOR),
-            new ClassInJdk.Part("emptied", CONSUMER),
-            new ClassInJdk.Part("send", OPERATOR),
+            new ClassInJdk.Part("read", CD_MethodHandle),
+            new ClassInJdk.Part("write", CD_MethodHandle),
             new ClassInJdk.Part("closing", RUNNABLE),
             new ClassInJdk.Part("messages", FUNCTION)),
         type -> {
@@ -223,63 +203,26 @@ public final class DispatcherHook {
         });
   }
 
-  // in both: 1 is the descriptor, 2 and 3 the address, 4 the length, 5 the number, 6 the result
+  // in both: 1 is the descriptor, 2 and 3 the address, 4 the length, 5 the result
 
   private static void read(CodeBuilder code) {
-    number(code);
-    code.aload(0)
-        .getfield(SELF, "emptySocket", FUNCTION)
-        .iload(5)
-        .invokeinterface(FUNCTION, "apply", APPLY)
-        .aload(1)
-        .ifThen(Opcode.IF_ACMPEQ, then -> then.loadConstant(UNAVAILABLE).ireturn());
-    transfer(code, "receive", "read");
-    code.iload(6)
-        .iload(4)
-        .ifThen(
-            Opcode.IF_ICMPLT,
-            then ->
-                then.aload(0)
-                    .getfield(SELF, "emptied", CONSUMER)
-                    .aload(1)
-                    .iload(5)
-                    .invokeinterface(
-                        CONSUMER, "accept", MethodTypeDesc.of(CD_void, CD_Object, CD_int)))
-        .aload(0)
-        .iload(6)
-        .invokevirtual(SELF, "checked", CHECKED)
-        .ireturn();
+    code.aload(0).getfield(SELF, "read", CD_MethodHandle).aload(1);
+    transfer(code, "read", READ);
   }
 
   private static void write(CodeBuilder code) {
+    code.aload(0).getfield(SELF, "write", CD_MethodHandle);
+    transfer(code, "write", WRITE);
+  }
+
+  /** Calls what has been put on the stack, or the JDK's own method if it is not for Weft. */
+  private static void transfer(CodeBuilder code, String original, MethodType type) {
     number(code);
-    transfer(code, "send", "write");
-    code.aload(0).iload(6).invokevirtual(SELF, "checked", CHECKED).ireturn();
-  }
-
-  private static void number(CodeBuilder code) {
-    code.invokestatic(SECRETS, "getJavaIOFileDescriptorAccess", MethodTypeDesc.of(NUMBERS))
-        .aload(1)
-        .invokeinterface(NUMBERS, "get", MethodTypeDesc.of(CD_int, DESCRIPTOR))
-        .istore(5);
-  }
-
-  /** Leaves the result in 6, or returns what the JDK's own method does. */
-  private static void transfer(CodeBuilder code, String operator, String original) {
-    code.aload(0)
-        .getfield(SELF, operator, OPERATOR)
-        .iload(5)
-        .i2l()
-        .loadConstant(32)
-        .lshl()
+    code.lload(2)
         .iload(4)
-        .i2l()
-        .lor()
-        .lload(2)
-        .invokeinterface(OPERATOR, "applyAsLong", MethodTypeDesc.of(CD_long, CD_long, CD_long))
-        .l2i()
-        .istore(6)
-        .iload(6)
+        .invokevirtual(CD_MethodHandle, "invokeExact", type.describeConstable().orElseThrow())
+        .istore(5)
+        .iload(5)
         .loadConstant(NOT_MINE)
         .ifThen(
             Opcode.IF_ICMPEQ,
@@ -289,7 +232,17 @@ public final class DispatcherHook {
                     .lload(2)
                     .iload(4)
                     .invokespecial(SUPER, original, TRANSFER)
-                    .ireturn());
+                    .ireturn())
+        .aload(0)
+        .iload(5)
+        .invokevirtual(SELF, "checked", CHECKED)
+        .ireturn();
+  }
+
+  private static void number(CodeBuilder code) {
+    code.invokestatic(SECRETS, "getJavaIOFileDescriptorAccess", MethodTypeDesc.of(NUMBERS))
+        .aload(1)
+        .invokeinterface(NUMBERS, "get", MethodTypeDesc.of(CD_int, DESCRIPTOR));
   }
 
   private static void checked(CodeBuilder code) {

@@ -1,6 +1,8 @@
 package dev.weft.internal.poller;
 
 import dev.weft.internal.wait.SpinLock;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -22,11 +24,16 @@ import org.jspecify.annotations.Nullable;
  *       what it tells then finds no one.
  *   <li>As long as socket is not null and that socket is open, the kernel watches it by edge. A
  *       socket that is closed takes its watch with it; its object then never comes again.
- *   <li>If empty is set, the socket had nothing to read after its last edge, and all that has come
- *       since is an edge that the kernel has still to tell.
+ *   <li>If emptyAt equals changes, the socket had nothing to read after its last edge, and all that
+ *       has come since is an edge that the kernel has still to tell. For changes counts the edges,
+ *       and whatever else makes a look at the socket worth while; a try that found nothing leaves
+ *       behind what it was before the try.
  *   <li>An event of a closed socket that comes late may unpark a thread that waits for the next one
  *       of this number: the JDK looks again whenever it is unparked.
  * </ul>
+ *
+ * <p>Who is about to read looks without the lock. It may take the socket for empty though an edge
+ * is just being told: then it goes on to wait, and sees the edge under the lock.
  */
 public final class HookedDescriptor extends Pollable {
   /** After so many edges that nobody waited for the kernel is told to be silent. */
@@ -35,20 +42,31 @@ public final class HookedDescriptor extends Pollable {
   private static final int EDGES_OF_READING =
       EpollPoller.IN | EpollPoller.PEER_ENDED | EpollPoller.URGENT | EpollPoller.EDGE;
 
+  private static final VarHandle CHANGES;
+
+  static {
+    try {
+      CHANGES = MethodHandles.lookup().findVarHandle(HookedDescriptor.class, "changes", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   private final EpollPoller poller;
   private final int fd;
   private final EpollPoller.Control controlOfPolling;
   private final SpinLock lock = new SpinLock();
 
-  // under the lock
+  // written under the lock
   private @Nullable Thread reader;
   private @Nullable Thread writer;
   private @Nullable Object socket; // the JDK's object for the one that is watched by edge
-  private boolean empty;
   private boolean ended; // or has urgent data, where a read stops short: it may never be empty
-  private int edges; // how many the kernel has told
-  private int edgesBeforeTry;
-  private int unheard; // how many of them in a row have found no reader
+  private int changes = 1;
+  private int unheard; // how many edges in a row have found no reader
+
+  // written by the worker's thread alone
+  private int emptyAt;
 
   HookedDescriptor(EpollPoller poller, int fd, EpollPoller.Control controlOfPolling) {
     this.poller = poller;
@@ -56,24 +74,20 @@ public final class HookedDescriptor extends Pollable {
     this.controlOfPolling = controlOfPolling;
   }
 
-  /** Told that it is going to be read; returns the socket if it is known to have nothing. */
-  @Nullable Object beginTry() {
-    lock.lock();
-    try {
-      edgesBeforeTry = edges;
-      return empty ? socket : null;
-    } finally {
-      lock.unlock();
-    }
+  /** Returns whether this is the socket that is watched, and is known to have nothing. */
+  boolean isEmpty(Object tried) {
+    return socket == tried && emptyAt == changes();
   }
 
-  /** Told that the socket that was read, by a try that has begun last, has no more. */
-  void noteEmpty(Object tried) {
-    lock.lock();
-    try {
-      empty = tried == socket && edges == edgesBeforeTry && !ended;
-    } finally {
-      lock.unlock();
+  /** To be asked before a try to read, and told {@link #noteEmpty} after it. */
+  int changes() {
+    return (int) CHANGES.getAcquire(this);
+  }
+
+  /** Told that a try has left nothing to read, and what the changes were before it. */
+  void noteEmpty(Object tried, int changesBefore) {
+    if (tried == socket && !ended) {
+      emptyAt = changesBefore;
     }
   }
 
@@ -88,7 +102,7 @@ public final class HookedDescriptor extends Pollable {
     try {
       set(direction, thread);
       unheard = 0;
-      if (empty && tried == socket && writer == null && !poller.isClosed()) {
+      if (tried != null && isEmpty(tried) && writer == null && !poller.isClosed()) {
         return true;
       }
       socket = writer == null ? tried : null;
@@ -130,7 +144,7 @@ public final class HookedDescriptor extends Pollable {
     lock.lock();
     try {
       set(direction, null);
-      empty = false; // it wants to see for itself
+      noteChange(); // it wants to see for itself
     } finally {
       lock.unlock();
     }
@@ -142,9 +156,8 @@ public final class HookedDescriptor extends Pollable {
     Thread toWrite = null;
     lock.lock();
     try {
-      edges++;
-      empty = false;
-      ended |= hasEnded;
+      ended |= hasEnded; // before it is counted: who sees the count sees it
+      noteChange();
       if (reader == null && socket != null) {
         noteUnheard();
       }
@@ -179,7 +192,11 @@ public final class HookedDescriptor extends Pollable {
 
   private void forgetSocket() {
     socket = null;
-    empty = false;
+    noteChange();
+  }
+
+  private void noteChange() {
+    CHANGES.setRelease(this, changes + 1);
   }
 
   private void set(int direction, @Nullable Thread thread) {
@@ -191,8 +208,8 @@ public final class HookedDescriptor extends Pollable {
   }
 
   private int watch(EpollPoller.Control control) {
-    empty = false;
     ended = false;
+    noteChange();
     return poller.watch(this, fd, socket != null ? EDGES_OF_READING : once(), control);
   }
 

@@ -46,40 +46,37 @@ public final class HookedDescriptors {
   }
 
   /**
-   * Told before a socket is read. If the one with this number is known to have nothing, it is not
-   * to be tried, and the thread may wait for it.
+   * Reads a socket to native memory, unless it is known to have nothing. A thread that got less
+   * than it asked for may wait for the socket.
    *
-   * @return the JDK's object for the socket that is known to have nothing, or null
+   * @param socket the JDK's object for it
+   * @return a count, 0 at the end, or a negated error number
    */
-  public @Nullable Object beginTry(int fd, Thread thread) {
+  public long receive(Object socket, int fd, long address, int length, Thread thread) {
     HookedDescriptor descriptor = known(fd);
     if (descriptor == null) {
-      return null;
+      long got = LinuxCalls.receive(fd, address, length, errno);
+      if (got < length) {
+        vouch(socket, fd, thread);
+      }
+      return got;
     }
-    Object empty = descriptor.beginTry();
-    if (empty != null) {
-      vouch(empty, fd, thread);
+    if (descriptor.isEmpty(socket)) {
+      vouch(socket, fd, thread);
+      return -LinuxCalls.EAGAIN;
     }
-    return empty;
-  }
-
-  /** Reads to native memory; returns a count, 0 at the end, or a negated error number. */
-  public long receive(int fd, long address, int length) {
-    return LinuxCalls.receive(fd, address, length, errno);
+    int before = descriptor.changes();
+    long got = LinuxCalls.receive(fd, address, length, errno);
+    if (got < length) {
+      descriptor.noteEmpty(socket, before);
+      vouch(socket, fd, thread);
+    }
+    return got;
   }
 
   /** Writes from native memory; returns a count or a negated error number. */
   public long send(int fd, long address, int length) {
     return LinuxCalls.send(fd, address, length, errno);
-  }
-
-  /** Told when it has been read, and had less than was asked for. */
-  public void noteEmpty(Object socket, int fd, Thread thread) {
-    HookedDescriptor descriptor = known(fd);
-    if (descriptor != null) {
-      descriptor.noteEmpty(socket);
-    }
-    vouch(socket, fd, thread);
   }
 
   private @Nullable HookedDescriptor known(int fd) {
