@@ -2,7 +2,6 @@ package dev.weft;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +41,7 @@ final class EndWaiter {
   private static void wakeAndRun(@Nullable EndWaiter oldest) {
     for (EndWaiter w = oldest; w != null; w = w.next) {
       if (w.waiter instanceof Thread waiting) {
-        LockSupport.unpark(waiting);
+        Fiber.unpark(waiting);
       }
     }
     for (EndWaiter w = oldest; w != null; w = w.next) {

@@ -7,6 +7,7 @@ import dev.weft.Outcome.Cancelled;
 import dev.weft.Outcome.Failure;
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Uninterrupted;
+import dev.weft.internal.jdk.Pinning;
 import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.internal.jdk.VirtualThreads;
 import java.lang.invoke.MethodHandles;
@@ -793,7 +794,32 @@ public final class Fiber<T> {
   /** Lets {@link #suspend} return, now or the next time it is called. */
   void wake() {
     permit = true;
-    LockSupport.unpark(thread);
+    unpark();
+  }
+
+  /** Unparks a thread, be it a fiber's or not. */
+  static void unpark(Thread thread) {
+    Fiber<?> fiber = ofOrNull(thread);
+    if (fiber != null) {
+      fiber.unpark();
+    } else {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** Unparks its thread: as a rule that is parked, and needs no permit. */
+  void unpark() {
+    Thread parked = thread;
+    if (parked == null || !VirtualThreads.unparkIfParked(parked)) {
+      LockSupport.unpark(parked);
+      return;
+    }
+    boolean pinned = Pinning.begin(); // as the JDK does: who wakes another must not be unmounted
+    try {
+      becomeReady();
+    } finally {
+      Pinning.end(pinned);
+    }
   }
 
   /** Yields if the policy gives slices and this one is used up; called by whatever enters Weft. */

@@ -39,6 +39,16 @@ final class FiberDoor extends FiberAccess {
   }
 
   @Override
+  protected void unparkThread(Thread thread) {
+    Fiber.unpark(thread);
+  }
+
+  @Override
+  protected void unparkFiber(Fiber<?> fiber) {
+    fiber.unpark();
+  }
+
+  @Override
   protected <T> T callBlocking(Callable<T> body) throws Exception {
     Fiber<?> self = Fiber.currentOrNull();
     return self == null ? body.call() : BlockingCall.run(self, Helpers.ofJvm(), false, body);

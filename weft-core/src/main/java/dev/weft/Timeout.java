@@ -44,7 +44,7 @@ final class Timeout extends TimerNode implements FiberAccess.Limit {
   @Override
   public void onExpired() {
     expired = true;
-    LockSupport.unpark(thread);
+    Fiber.unpark(thread);
   }
 
   @Override

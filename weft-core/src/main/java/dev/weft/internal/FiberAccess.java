@@ -92,6 +92,16 @@ public abstract class FiberAccess {
     return Door.DOOR.gone(fiber);
   }
 
+  /** Unparks a thread, as {@code LockSupport} does; it takes less if the thread is a fiber. */
+  public static void unpark(Thread thread) {
+    Door.DOOR.unparkThread(thread);
+  }
+
+  /** Unparks the thread of a fiber. */
+  public static void unpark(Fiber<?> fiber) {
+    Door.DOOR.unparkFiber(fiber);
+  }
+
   /** Begins a limited wait: a fiber waits by its worker's timers, a plain thread by its own. */
   public static Limit limit(@Nullable Fiber<?> self, Duration limit) {
     return Door.DOOR.newLimit(self, limit);
@@ -121,6 +131,10 @@ public abstract class FiberAccess {
   protected abstract void check(@Nullable Fiber<?> self) throws InterruptedException;
 
   protected abstract boolean gone(Fiber<?> fiber);
+
+  protected abstract void unparkThread(Thread thread);
+
+  protected abstract void unparkFiber(Fiber<?> fiber);
 
   protected abstract <T> T callBlocking(Callable<T> body) throws Exception;
 

@@ -21,7 +21,7 @@ public final class VirtualThreads {
   private static final MethodHandle START;
   private static final MethodHandle EXECUTOR;
   private static final MethodHandle SET_EXECUTOR;
-  private static final MethodHandle STATE;
+  private static final VarHandle STATE;
   private static final VarHandle INHERITABLE_LOCALS;
   private static final VarHandle CONTEXT_LOADER;
 
@@ -33,6 +33,9 @@ public final class VirtualThreads {
   private static final int UNPARKED;
   private static final int UNBLOCKED;
   private static final int YIELDED;
+
+  // unmounted, and waits to be unparked
+  private static final int PARKED;
 
   private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
 
@@ -61,10 +64,8 @@ public final class VirtualThreads {
           lookup
               .unreflectSetter(PrivateField.of(type, "scheduler"))
               .asType(MethodType.methodType(void.class, Thread.class, Executor.class));
-      STATE =
-          lookup
-              .findGetter(type, "state", int.class)
-              .asType(MethodType.methodType(int.class, Thread.class));
+      STATE = lookup.findVarHandle(type, "state", int.class);
+      PARKED = (int) lookup.findStaticVarHandle(type, "PARKED", int.class).get();
       STARTED = (int) lookup.findStaticVarHandle(type, "STARTED", int.class).get();
       UNPARKED = (int) lookup.findStaticVarHandle(type, "UNPARKED", int.class).get();
       UNBLOCKED = (int) lookup.findStaticVarHandle(type, "UNBLOCKED", int.class).get();
@@ -146,13 +147,17 @@ public final class VirtualThreads {
    * not while somebody looks at its stack. Reads a volatile field.
    */
   public static boolean canGoOn(Thread virtual) {
-    int state;
-    try {
-      state = (int) STATE.invokeExact(virtual);
-    } catch (Throwable e) {
-      throw rethrow(e);
-    }
+    int state = (int) STATE.getVolatile(virtual);
     return state == UNPARKED || state == YIELDED || state == UNBLOCKED || state == STARTED;
+  }
+
+  /**
+   * Unparks a virtual thread if it is parked, without a limit and off its carrier; its next slice
+   * is then to be run, and nobody has been told. Else nothing happens. This is the JDK's own step,
+   * but for the permit: who parks takes none, so none has to be given and taken back.
+   */
+  public static boolean unparkIfParked(Thread virtual) {
+    return STATE.compareAndSet(virtual, PARKED, UNPARKED);
   }
 
   /**

@@ -150,7 +150,7 @@ final class FdSocket extends NetSocket {
       checkOpen();
       return UNAVAILABLE;
     }
-    readable.set(false);
+    readable.clear();
     long count;
     enter();
     try {
@@ -234,7 +234,7 @@ final class FdSocket extends NetSocket {
       checkOpen();
       return null;
     }
-    readable.set(false);
+    readable.clear();
     byte[] address = new byte[NativeAddress.MAX_SIZE];
     int[] length = {address.length};
     long count;
@@ -326,7 +326,7 @@ final class FdSocket extends NetSocket {
       checkOpen();
       return null;
     }
-    readable.set(false);
+    readable.clear();
     byte[] address = new byte[NativeAddress.MAX_SIZE];
     int[] length = {address.length};
     int accepted;

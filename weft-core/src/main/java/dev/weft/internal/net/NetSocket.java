@@ -135,7 +135,7 @@ public abstract class NetSocket extends Pollable {
     } catch (UncheckedIOException e) { // no descriptor left to poll by
       throw NetErrors.explained(e.getCause(), doing + " " + this);
     } finally {
-      readiness.expect(null);
+      readiness.expectNobody();
     }
     if (isClosed()) {
       throw new AsynchronousCloseException();

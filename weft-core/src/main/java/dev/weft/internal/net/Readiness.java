@@ -1,7 +1,9 @@
 package dev.weft.internal.net;
 
+import dev.weft.internal.FiberAccess;
 import dev.weft.internal.IoWaits;
-import java.util.concurrent.locks.LockSupport;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,19 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 final class Readiness implements IoWaits.Event {
+  private static final VarHandle READY;
+  private static final VarHandle WAITER;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      READY = lookup.findVarHandle(Readiness.class, "ready", boolean.class);
+      WAITER = lookup.findVarHandle(Readiness.class, "waiter", Thread.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   private final NetSocket socket;
   private final String what;
 
@@ -34,18 +49,30 @@ final class Readiness implements IoWaits.Event {
   }
 
   void set(boolean isReady) {
-    ready = isReady;
+    if (ready != isReady) { // or the fence would be for nothing
+      ready = isReady;
+    }
   }
 
-  void expect(@Nullable Thread newWaiter) {
+  /** Clears it before a try; to be followed by a fence, which entering the socket is. */
+  void clear() {
+    READY.setRelease(this, false);
+  }
+
+  void expect(Thread newWaiter) {
     waiter = newWaiter;
+  }
+
+  /** Takes the name back. Who reads it late unparks for nothing, which every wait puts up with. */
+  void expectNobody() {
+    WAITER.setRelease(this, null);
   }
 
   void signal() {
     ready = true;
     Thread waiting = waiter;
     if (waiting != null) {
-      LockSupport.unpark(waiting);
+      FiberAccess.unpark(waiting);
     }
   }
 

@@ -1,9 +1,9 @@
 package dev.weft.internal.poller;
 
+import dev.weft.internal.FiberAccess;
 import dev.weft.internal.wait.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -176,8 +176,12 @@ public final class HookedDescriptor extends Pollable {
     } finally {
       lock.unlock();
     }
-    LockSupport.unpark(toRead);
-    LockSupport.unpark(toWrite);
+    if (toRead != null) {
+      FiberAccess.unpark(toRead);
+    }
+    if (toWrite != null) {
+      FiberAccess.unpark(toWrite);
+    }
   }
 
   /**

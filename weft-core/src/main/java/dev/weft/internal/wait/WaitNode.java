@@ -1,6 +1,5 @@
 package dev.weft.internal.wait;
 
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +58,6 @@ public class WaitNode {
 
   /** Wakes the waiter, which has been chosen; better called without the lock. */
   public final void wake() {
-    LockSupport.unpark(waiter.thread);
+    waiter.unpark();
   }
 }

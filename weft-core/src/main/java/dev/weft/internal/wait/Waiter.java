@@ -66,6 +66,14 @@ public final class Waiter extends WaitNode {
     return chosen == null && !isGone();
   }
 
+  void unpark() {
+    if (self != null) {
+      FiberAccess.unpark(self);
+    } else {
+      LockSupport.unpark(thread);
+    }
+  }
+
   private boolean isGone() {
     return self != null && FiberAccess.isGone(self);
   }
