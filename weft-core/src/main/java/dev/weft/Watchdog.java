@@ -149,12 +149,18 @@ final class Watchdog {
       return worker.stuck;
     }
 
-    /** Marks workers on which fibers have waited since the last look although others sleep. */
+    /**
+     * Marks workers on which some fiber has waited at any time since the last look although others
+     * sleep. That one waits just now is not enough: of two that talk to each other one often does,
+     * for the moment until the other waits, and nothing is won if a second thread takes it.
+     */
     private boolean isCrowded() {
       boolean any = false;
       boolean sleeper = scheduler.hasSleeper();
       for (Worker worker : scheduler.workers) {
-        worker.crowded = sleeper && !worker.isAsleep() && worker.seemsToHaveStealable();
+        boolean hadMore = !worker.ranDry;
+        worker.ranDry = false;
+        worker.crowded = sleeper && hadMore && !worker.isAsleep() && worker.seemsToHaveStealable();
         any |= worker.crowded;
       }
       return any;

@@ -171,6 +171,10 @@ final class Worker extends SpinLock implements TimerPlace {
   // set by the watchdog while fibers wait here and other workers sleep: those may steal
   volatile boolean crowded;
 
+  // set by this worker's thread when it has taken its last ready fiber, cleared by the watchdog:
+  // who has run dry meanwhile has no more to do than it can do
+  volatile boolean ranDry;
+
   // where the error numbers of its fibers' calls go; made when first needed, this worker's thread
   // only
   private @Nullable MemorySegment callState;
@@ -369,8 +373,12 @@ final class Worker extends SpinLock implements TimerPlace {
     } finally {
       unlock();
     }
-    if (steals && again != null && left > 0) {
-      scheduler.wakeIdle();
+    if (left > 0) {
+      if (steals && again != null) {
+        scheduler.wakeIdle();
+      }
+    } else if (!ranDry) { // or the fence would be for nothing
+      ranDry = true;
     }
     return next;
   }

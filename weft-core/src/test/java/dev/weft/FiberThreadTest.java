@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import dev.weft.channel.Channel;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -368,6 +369,58 @@ class FiberThreadTest {
           .isThrownBy(() -> Fiber.switchTo(scheduler))
           .withMessageContaining("cannot switch outside a fiber");
       assertThatIllegalStateException().isThrownBy(() -> Fiber.switchTo(0));
+    }
+  }
+
+  // ---- bound to none ----
+
+  /** The watchdog looks every 10 ms, and often finds one of the two ready just then. */
+  @Test
+  void twoThatTalkToEachOtherStayOnOneThread() throws Exception {
+    try (Scheduler scheduler = start(2, Policy.fifo())) {
+      long end = System.nanoTime() + Duration.ofMillis(500).toNanos();
+      Channel<Integer> channel = Channel.rendezvous();
+      Fiber<Void> receiver =
+          scheduler.go(
+              () -> {
+                for (int value : channel) {
+                  assertThat(value).isZero();
+                }
+              });
+      scheduler.go(
+          () -> {
+            while (System.nanoTime() < end) {
+              channel.send(0);
+            }
+            channel.close();
+          });
+      receiver.join();
+      assertThat(scheduler.stats().threads())
+          .as("in 50 looks; some are stolen if the machine takes a thread's core away")
+          .allMatch(thread -> thread.stolen() <= 10);
+    }
+  }
+
+  @Test
+  void whoHasMoreToRunThanItCanIsHelpedByAThreadThatSleeps() throws Exception {
+    try (Scheduler scheduler = start(2, Policy.fifo())) {
+      AtomicBoolean helped = new AtomicBoolean();
+      List<Fiber<Void>> fibers = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        fibers.add(
+            scheduler.go(
+                () -> {
+                  int home = Fiber.threadIndex();
+                  while (home == 0 && !helped.get()) { // those of the other end at once
+                    Fiber.yield();
+                    helped.compareAndSet(false, Fiber.threadIndex() == 1);
+                  }
+                }));
+      }
+      for (Fiber<Void> fiber : fibers) {
+        fiber.join();
+      }
+      assertThat(scheduler.stats().threads().getLast().stolen()).isPositive();
     }
   }
 }
