@@ -43,7 +43,7 @@ final class HookedSockets {
     try {
       return MethodHandles.lookup().findStatic(HookedSockets.class, name, type);
     } catch (ReflectiveOperationException e) {
-      throw new LinkageError("it is below", e);
+      throw new LinkageError("cannot hook sockets: no method " + name + type, e);
     }
   }
 

@@ -113,11 +113,11 @@ public interface Policy {
   }
 
   /**
-   * For throughput: idle workers steal half of what another one has, the oldest first. On each
-   * worker fibers that have been woken run first; then new ones, those that the last fiber has
-   * begun before older ones; then those that have yielded or come from elsewhere. So a tree of
-   * fibers is gone through in depth, and few of them are alive at a time. Of any 64 in a row one is
-   * the oldest of the new, and one the first of the rest, even so.
+   * For throughput: idle workers steal half of what another one has, new ones of the oldest family
+   * first; a family is what a fiber has begun in one slice. On each worker fibers that have been
+   * woken run first; then new ones, the latest family first; then those that have yielded or come
+   * from elsewhere. So a tree of fibers is gone through in depth, and few of them are alive at a
+   * time. Of any 64 in a row one is of the oldest family, and one the first of the rest, even so.
    */
   static Policy workStealing() {
     return of(WokenFirstQueue::new, true, Duration.ZERO, false);

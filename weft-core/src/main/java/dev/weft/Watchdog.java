@@ -150,9 +150,10 @@ final class Watchdog {
     }
 
     /**
-     * Marks workers on which some fiber has waited at any time since the last look although others
-     * sleep. That one waits just now is not enough: of two that talk to each other one often does,
-     * for the moment until the other waits, and nothing is won if a second thread takes it.
+     * Marks workers on which, at every moment since the last look, some fiber has had to wait
+     * although others sleep. That one waits just now is not enough: of two that talk to each other
+     * one often does, for the moment until the other waits, and nothing is won if a second thread
+     * takes it.
      */
     private boolean isCrowded() {
       boolean any = false;

@@ -16,19 +16,27 @@ import org.jspecify.annotations.Nullable;
  *   others      y1 o1 o2                 first come, first served
  * </pre>
  *
- * <p>Invariant: of any {@link #TURNS} fibers in a row one is the first of the others, and one the
- * oldest of the families, if there is any. So two that wake each other for ever, or a family that
- * never ends, keep nobody out.
+ * <p>Invariants:
+ *
+ * <ul>
+ *   <li>Of any {@link #TURNS} fibers in a row one is the first of the others, and one of the oldest
+ *       family, if there is any. So two that wake each other for ever, or families without end,
+ *       keep nobody out.
+ *   <li>No family is empty. Who is born in one slice, that is, between two calls of {@link #next},
+ *       is of one family.
+ * </ul>
  */
 final class WokenFirstQueue implements Policy.ReadyQueue {
   private static final int TURNS = 64;
 
   private final ArrayDeque<Fiber<?>> woken = new ArrayDeque<>(64);
-  private final ArrayDeque<Fiber<?>> families = new ArrayDeque<>(64);
+  private final ArrayDeque<ArrayDeque<Fiber<?>>> families = new ArrayDeque<>(64);
   private final ArrayDeque<Fiber<?>> others = new ArrayDeque<>(64);
 
-  // the family of the fiber that runs, latest last: they go before the others when it has run
-  private final ArrayDeque<Fiber<?>> youngest = new ArrayDeque<>(64);
+  private int inFamilies;
+
+  // the first of the families if it is that of the fiber that runs, and may have more; else null
+  private @Nullable ArrayDeque<Fiber<?>> growing;
 
   private int turn;
 
@@ -39,7 +47,14 @@ final class WokenFirstQueue implements Policy.ReadyQueue {
 
   @Override
   public void addNew(Fiber<?> fiber, long now) {
-    youngest.add(fiber);
+    ArrayDeque<Fiber<?>> family = growing;
+    if (family == null) {
+      family = new ArrayDeque<>();
+      families.addFirst(family);
+      growing = family;
+    }
+    family.add(fiber);
+    inFamilies++;
   }
 
   @Override
@@ -49,38 +64,57 @@ final class WokenFirstQueue implements Policy.ReadyQueue {
 
   @Override
   public @Nullable Fiber<?> next(long now) {
-    joinFamilies();
+    growing = null;
     turn = (turn + 1) % TURNS;
-    Fiber<?> longest = turn == 0 ? families.pollLast() : turn == TURNS / 2 ? others.poll() : null;
+    Fiber<?> longest = turn == 0 ? lastOfFamilies() : turn == TURNS / 2 ? others.poll() : null;
     return longest != null ? longest : first();
   }
 
   private @Nullable Fiber<?> first() {
     Fiber<?> fiber = woken.poll();
     if (fiber == null) {
-      fiber = families.poll();
+      fiber = firstOfFamilies();
     }
     return fiber != null ? fiber : others.poll();
   }
 
   @Override
   public @Nullable Fiber<?> nextForOther(long now) {
-    joinFamilies();
-    Fiber<?> fiber = families.pollLast();
+    Fiber<?> fiber = lastOfFamilies();
     if (fiber == null) {
       fiber = others.poll();
     }
     return fiber != null ? fiber : woken.poll();
   }
 
-  private void joinFamilies() {
-    for (Fiber<?> last = youngest.pollLast(); last != null; last = youngest.pollLast()) {
-      families.addFirst(last);
+  private @Nullable Fiber<?> firstOfFamilies() {
+    ArrayDeque<Fiber<?>> latest = families.peekFirst();
+    return latest == null ? null : left(latest, latest.pollFirst());
+  }
+
+  private @Nullable Fiber<?> lastOfFamilies() {
+    ArrayDeque<Fiber<?>> oldest = families.peekLast();
+    return oldest == null ? null : left(oldest, oldest.pollLast());
+  }
+
+  /** Takes note that a fiber has left its family, which is the first or the last. */
+  private @Nullable Fiber<?> left(ArrayDeque<Fiber<?>> family, @Nullable Fiber<?> fiber) {
+    inFamilies--;
+    if (family.isEmpty()) {
+      if (family == families.peekFirst()) {
+        families.removeFirst();
+      } else {
+        families.removeLast();
+      }
+      if (family == growing) {
+        growing = null;
+      }
     }
+    return fiber;
   }
 
   @Override
   public int size() {
-    return woken.size() + youngest.size() + families.size() + others.size();
+    return woken.size() + inFamilies + others.size();
   }
 }

@@ -54,21 +54,19 @@ public final class HookedDescriptors {
    */
   public long receive(Object socket, int fd, long address, int length, Thread thread) {
     HookedDescriptor descriptor = known(fd);
+    long got;
     if (descriptor == null) {
-      long got = LinuxCalls.receive(fd, address, length, errno);
+      got = LinuxCalls.receive(fd, address, length, errno);
+    } else if (descriptor.isEmpty(socket)) {
+      got = -LinuxCalls.EAGAIN;
+    } else {
+      int before = descriptor.changes();
+      got = LinuxCalls.receive(fd, address, length, errno);
       if (got < length) {
-        vouch(socket, fd, thread);
+        descriptor.noteEmpty(socket, before);
       }
-      return got;
     }
-    if (descriptor.isEmpty(socket)) {
-      vouch(socket, fd, thread);
-      return -LinuxCalls.EAGAIN;
-    }
-    int before = descriptor.changes();
-    long got = LinuxCalls.receive(fd, address, length, errno);
     if (got < length) {
-      descriptor.noteEmpty(socket, before);
       vouch(socket, fd, thread);
     }
     return got;
