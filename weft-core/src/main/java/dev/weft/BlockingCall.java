@@ -1,6 +1,7 @@
 package dev.weft;
 
 import dev.weft.internal.jdk.Pinning;
+import dev.weft.internal.jdk.Slices;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -116,7 +117,7 @@ final class BlockingCall implements Runnable {
     boolean interrupted = false;
     try {
       while (state.get() == State.QUEUED) {
-        LockSupport.park(this);
+        Slices.park(this);
         if (!interruptible) {
           interrupted |= Thread.interrupted();
         } else if (Thread.currentThread().isInterrupted()) {
@@ -208,14 +209,10 @@ final class BlockingCall implements Runnable {
   private boolean runSlice() {
     fiber.enterSlice(fiber.worker);
     onHelper = true;
-    if (FlightEvents.recording()) {
-      FlightEvents.recordBlockingCall(fiber);
-    } else {
-      fiber.runSlice();
-    }
+    int end = FlightEvents.recording() ? FlightEvents.recordBlockingCall(fiber) : fiber.runSlice();
     onHelper = false;
     boolean stays = state.get() == State.TAKEN; // asked before others can run it
-    if (fiber.leaveLastSlice()) {
+    if (fiber.leaveLastSlice(end)) {
       try {
         FlightEvents.ended(fiber);
       } finally {
@@ -224,7 +221,7 @@ final class BlockingCall implements Runnable {
       }
       return false;
     }
-    if (fiber.leaveSlice(fiber.scheduler().clock.nanoTime())) {
+    if (fiber.leaveSlice(end, fiber.scheduler().clock.nanoTime())) {
       if (stays) {
         handedOver = true;
       } else {

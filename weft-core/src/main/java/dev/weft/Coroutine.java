@@ -148,7 +148,7 @@ public final class Coroutine implements AutoCloseable {
     while (true) {
       RawContinuation frames = c.enter(me, callersBindings);
       try {
-        frames.run();
+        frames.resume();
       } finally {
         c.leave(me, callersBindings);
       }

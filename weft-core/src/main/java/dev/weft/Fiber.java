@@ -9,6 +9,7 @@ import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.Pinning;
 import dev.weft.internal.jdk.ScopedBindings;
+import dev.weft.internal.jdk.Slices;
 import dev.weft.internal.jdk.VirtualThreads;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -53,8 +54,9 @@ public final class Fiber<T> {
    */
 
   /*
-   * Whose turn it is. The JDK may hand out the next slice before the worker has left the former one,
-   * and a slice twice: it does so after it has looked at the stack of a ready thread. The turn sees
+   * Whose turn it is. The JDK may hand out the next slice before the worker has left the former one
+   * (unless that ended in the worker's hands: Slices), and a slice twice: it does so after it has
+   * looked at the stack of a ready thread. The turn sees
    * to it that a fiber is in one queue, or in the hands of one worker, but never both.
    *
    *           IDLE -> QUEUED     // handed out
@@ -423,7 +425,7 @@ public final class Fiber<T> {
     boolean interrupted = false;
     self.throwIfCancelled();
     while (!self.permit) {
-      LockSupport.park(SUSPENDED);
+      Slices.park(SUSPENDED);
       interrupted |= Thread.interrupted();
       self.throwIfCancelled();
     }
@@ -589,16 +591,29 @@ public final class Fiber<T> {
   }
 
   /**
-   * Told by that worker after a slice that was not the last; returns whether the next one has been
-   * handed out already, so that the worker has to queue it.
+   * Told by that worker after a slice that was not the last, and ended so; returns whether the next
+   * one has been handed out already, so that the worker has to queue it.
    *
-   * <p>It may have been handed out to no avail: who has looked at the stack of a ready thread gives
-   * the thread back and then looks at the turn, while the worker takes the turn and then finds the
-   * thread looked at, so that the slice does nothing. Neither need have seen the other; but once
-   * the turn is given back, with a fence, this one sees that the thread can go on.
+   * <p>As a rule the slice ends in the worker's hands, and nobody can hand out the next one before
+   * it says so here. Otherwise the next one may have been handed out to no avail: who has looked at
+   * the stack of a ready thread gives the thread back and then looks at the turn, while the worker
+   * takes the turn and then finds the thread looked at, so that the slice does nothing. Neither
+   * need have seen the other; but once the turn is given back, with a fence, this one sees that the
+   * thread can go on.
    */
-  boolean leaveSlice(long now) {
+  boolean leaveSlice(int end, long now) {
     since = now;
+    if (end == Slices.PARKS) {
+      TURN.setRelease(this, IDLE); // before others can make it ready
+      if (Slices.leave(ownThread(), end)) {
+        becomeReady();
+      }
+      return false;
+    }
+    if (end == Slices.YIELDS) {
+      TURN.setRelease(this, QUEUED);
+      return Slices.leave(ownThread(), end);
+    }
     if (turn == RUNNING && TURN.compareAndSet(this, RUNNING, IDLE)) {
       if (VirtualThreads.canGoOn(ownThread())) {
         becomeReady();
@@ -610,18 +625,19 @@ public final class Fiber<T> {
   }
 
   /** Asked by that worker after each slice: was it the last? */
-  boolean leaveLastSlice() {
-    if (!isOver()) {
+  boolean leaveLastSlice(int end) {
+    if (end != Slices.LEFT || !isOver()) {
       return false;
     }
     turn = OVER;
     return true;
   }
 
-  void runSlice() {
+  /** Runs one slice; returns how it ended, as {@link Slices} tells. */
+  int runSlice() {
     try {
       if (slice != null) {
-        slice.run();
+        return Slices.run(ownThread(), slice);
       } else if (outcome == null || waiters != null) {
         firstSlice().run(); // also if cancelled: callbacks expect to run in a fiber
       } else {
@@ -636,6 +652,7 @@ public final class Fiber<T> {
         scheduler.unobserved.report(this, e);
       }
     }
+    return Slices.LEFT;
   }
 
   private Runnable firstSlice() {
@@ -902,7 +919,7 @@ public final class Fiber<T> {
       while (!isDone()) {
         throwIfInterrupted(self);
         if (timeout == null) {
-          LockSupport.park(this);
+          Slices.park(this);
         } else if (!timeout.park(this)) {
           return !removeWaiter(me);
         }

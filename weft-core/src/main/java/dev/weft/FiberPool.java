@@ -1,6 +1,7 @@
 package dev.weft;
 
 import dev.weft.internal.FiberAccess;
+import dev.weft.internal.jdk.Slices;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -215,7 +216,7 @@ public final class FiberPool extends AbstractExecutorService {
       try {
         while (!accepted && !refused) {
           Fiber.throwIfInterrupted(self);
-          LockSupport.park(FiberPool.this);
+          Slices.park(FiberPool.this);
         }
       } catch (InterruptedException e) {
         thread.interrupt();

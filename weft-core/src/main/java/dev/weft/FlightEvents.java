@@ -138,10 +138,10 @@ final class FlightEvents {
     }
   }
 
-  static void recordSlice(Worker worker, Fiber<?> fiber) {
+  static int recordSlice(Worker worker, Fiber<?> fiber) {
     FiberSlice event = new FiberSlice();
     event.begin();
-    fiber.runSlice();
+    int end = fiber.runSlice();
     event.end();
     if (event.shouldCommit()) {
       event.fiber = fiber.id();
@@ -149,18 +149,20 @@ final class FlightEvents {
       event.thread = worker.index;
       event.commit();
     }
+    return end;
   }
 
-  static void recordBlockingCall(Fiber<?> fiber) {
+  static int recordBlockingCall(Fiber<?> fiber) {
     Blocking event = new Blocking();
     event.begin();
-    fiber.runSlice();
+    int end = fiber.runSlice();
     event.end();
     if (event.shouldCommit()) {
       event.fiber = fiber.id();
       event.name = fiber.name();
       event.commit();
     }
+    return end;
   }
 
   static void stolen(Worker thief, Worker victim, int count) {

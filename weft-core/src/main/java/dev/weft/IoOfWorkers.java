@@ -3,13 +3,13 @@ package dev.weft;
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.IoHost;
 import dev.weft.internal.IoWaits;
+import dev.weft.internal.jdk.Slices;
 import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.poller.Poller;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** A scheduler's I/O: each worker polls for what its own fibers wait for. */
@@ -101,7 +101,7 @@ final class IoOfWorkers implements IoHost {
       Fiber.throwIfInterrupted(self);
       if (limit == null) {
         while (!event.hasCome()) {
-          LockSupport.park(event);
+          Slices.park(event);
           Fiber.throwIfInterrupted(self);
         }
         return true;

@@ -10,8 +10,10 @@ import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.CarrierThread;
 import dev.weft.internal.jdk.HeldMonitors;
 import dev.weft.internal.jdk.JdkPollers;
+import dev.weft.internal.jdk.Misfit;
 import dev.weft.internal.jdk.ProcessEnd;
 import dev.weft.internal.jdk.RequiredFlags;
+import dev.weft.internal.jdk.Slices;
 import dev.weft.internal.jdk.VirtualThreads;
 import dev.weft.internal.poller.Poller;
 import dev.weft.io.IoManager;
@@ -80,9 +82,21 @@ public final class Scheduler implements Executor, AutoCloseable {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
-    JdkPollers.begin(Hook::install);
+    JdkPollers.begin(Scheduler::prepareJdk);
     ProcessEnd.prepare(Watchdog::wakeAllForTheEnd);
     IoWaits.set(new IoOfWorkers.Waits());
+  }
+
+  /** Puts into the JDK what Weft needs there; called once, before fibers run. */
+  private static void prepareJdk() {
+    try {
+      Slices.check();
+    } catch (Misfit e) {
+      Log.warn(
+          "fibers are switched by the JDK itself, only slower: JDK %s is not as expected: %s"
+              .formatted(Runtime.version(), e.getMessage()));
+    }
+    Hook.install();
   }
 
   final Clock clock = Clock.SYSTEM;

@@ -1,6 +1,7 @@
 package dev.weft;
 
 import dev.weft.internal.jdk.ScopedBindings;
+import dev.weft.internal.jdk.Slices;
 import dev.weft.time.Timer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -478,7 +479,7 @@ public final class Scope implements AutoCloseable {
       if (interruptibly) {
         Fiber.throwIfInterrupted(ownerFiber);
       }
-      LockSupport.park(this);
+      Slices.park(this);
       if (!interruptibly) {
         interrupted |= Thread.interrupted();
       }

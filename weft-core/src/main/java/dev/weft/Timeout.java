@@ -3,6 +3,7 @@ package dev.weft;
 import dev.weft.internal.Clock;
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Nanos;
+import dev.weft.internal.jdk.Slices;
 import dev.weft.internal.timer.TimerNode;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -36,7 +37,7 @@ final class Timeout extends TimerNode implements FiberAccess.Limit {
   @Override
   public boolean park(Object blocker) {
     if (!expired) {
-      LockSupport.park(blocker);
+      Slices.park(blocker);
     }
     return !expired;
   }

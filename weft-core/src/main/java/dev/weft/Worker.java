@@ -391,11 +391,7 @@ final class Worker extends SpinLock implements TimerPlace {
     if (timed) {
       fiber.since = now; // read after the last slice, or before the first of the batch
     }
-    if (FlightEvents.recording()) {
-      FlightEvents.recordSlice(this, fiber);
-    } else {
-      fiber.runSlice();
-    }
+    int end = FlightEvents.recording() ? FlightEvents.recordSlice(this, fiber) : fiber.runSlice();
     if (timed) {
       long start = now;
       now = scheduler.clock.nanoTime();
@@ -409,7 +405,7 @@ final class Worker extends SpinLock implements TimerPlace {
       }
     }
     RUNNING.setOpaque(this, 0L);
-    if (fiber.leaveLastSlice()) {
+    if (fiber.leaveLastSlice(end)) {
       try {
         FlightEvents.ended(fiber);
       } finally {
@@ -417,7 +413,7 @@ final class Worker extends SpinLock implements TimerPlace {
       }
       return false;
     }
-    return fiber.leaveSlice(now) && isPlaceOf(fiber);
+    return fiber.leaveSlice(end, now) && isPlaceOf(fiber);
   }
 
   /** Returns whether a ready fiber is to be queued here; else sends it where it belongs. */

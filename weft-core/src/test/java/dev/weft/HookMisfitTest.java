@@ -55,7 +55,7 @@ class HookMisfitTest {
     }
   }
 
-  private static ForkedJvm.Result run(String... flags) throws Exception {
+  static ForkedJvm.Result run(String... flags) throws Exception {
     List<String> arguments = new ArrayList<>(List.of(flags));
     arguments.add(ForkedJvm.weftArgs());
     arguments.add("-cp");
@@ -70,7 +70,7 @@ class HookMisfitTest {
   }
 
   /** Puts a copy of a JDK's class there in which one static field has another name. */
-  private static void renameField(Class<?> type, String field, Path patch) throws IOException {
+  static void renameField(Class<?> type, String field, Path patch) throws IOException {
     String name = "/" + type.getName().replace('.', '/') + ".class";
     ClassFile files = ClassFile.of();
     CodeTransform inCode =

@@ -5,11 +5,11 @@ import jdk.internal.vm.ContinuationScope;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JDK's one-shot delimited continuation: the only class of Weft that touches it.
+ * The JDK's one-shot delimited continuation, as coroutines use it.
  *
- * <p>{@link #run} enters or continues the body on the calling thread and returns when the body ends
- * or calls {@link #suspend}. All instances share one scope, so {@code suspend} always leaves the
- * innermost one.
+ * <p>{@link #resume} enters or continues the body on the calling thread and returns when the body
+ * ends or calls {@link #suspend}. All instances share one scope, so {@code suspend} always leaves
+ * the innermost one.
  */
 public final class RawContinuation extends Continuation {
   private static final ContinuationScope SCOPE = new ContinuationScope("Weft");
@@ -39,6 +39,11 @@ public final class RawContinuation extends Continuation {
     return Continuation.getCurrentContinuation(SCOPE) instanceof RawContinuation innermost
         ? innermost.target
         : null;
+  }
+
+  /** Runs it until it ends or is suspended; the caller knows that nobody else does. */
+  public void resume() {
+    ContinuationRun.run(this);
   }
 
   /**

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The JDK's virtual threads as Weft uses them: with an executor of our own, started in a container
- * of our own. The one class that touches {@code java.lang.VirtualThread}.
+ * of our own. Running and parking them is for {@link Slices}.
  */
 public final class VirtualThreads {
   private static final MethodHandle NEW;
@@ -211,7 +211,7 @@ public final class VirtualThreads {
     }
   }
 
-  private static RuntimeException rethrow(Throwable e) {
+  static RuntimeException rethrow(Throwable e) {
     if (e instanceof RuntimeException unchecked) {
       throw unchecked;
     }

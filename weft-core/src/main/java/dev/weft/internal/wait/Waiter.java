@@ -3,6 +3,7 @@ package dev.weft.internal.wait;
 import dev.weft.Fiber;
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Nanos;
+import dev.weft.internal.jdk.Slices;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -98,7 +99,7 @@ public final class Waiter extends WaitNode {
         if (endedByInterrupt()) {
           return;
         }
-        LockSupport.park(blocker);
+        Slices.park(blocker);
       }
     } finally {
       giveUp(); // nothing to do as a rule
@@ -133,7 +134,7 @@ public final class Waiter extends WaitNode {
     boolean interrupted = false;
     try {
       while (chosen == null) {
-        LockSupport.park(blocker);
+        Slices.park(blocker);
         if (chosen == null) {
           interrupted |= Thread.interrupted();
         }

@@ -1,0 +1,81 @@
+package dev.weft.internal.jdk;
+
+import static java.lang.classfile.ClassFile.ACC_STATIC;
+import static java.lang.constant.ConstantDescs.CD_Class;
+import static java.lang.constant.ConstantDescs.CD_MethodHandles_Lookup;
+import static java.lang.invoke.MethodType.methodType;
+
+import java.lang.classfile.ClassFile;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodHandles.Lookup;
+
+/**
+ * Full access to classes of {@code java.base}, such as is needed to define a class that is as good
+ * as a part of one of them. Only code of that module has it, so a class is defined there that gives
+ * it away:
+ *
+ * <pre>
+ *   class WeftInside {                          // in java.lang, which Weft's flags open
+ *     static Lookup of(Class&lt;?&gt; type) {
+ *       return MethodHandles.privateLookupIn(type, MethodHandles.lookup());
+ *     }
+ *   }
+ * </pre>
+ */
+final class Inside {
+  /** Whether Weft is to switch threads itself: not with {@code -Dweft.switch=jdk}. */
+  static final boolean SWITCHES = !"jdk".equals(System.getProperty("weft.switch"));
+
+  private static final ClassDesc SELF = ClassDesc.of("java.lang.WeftInside");
+  private static final ClassDesc HANDLES = ClassDesc.of("java.lang.invoke.MethodHandles");
+  private static final MethodTypeDesc LOOKUP = MethodTypeDesc.of(CD_MethodHandles_Lookup);
+  private static final MethodTypeDesc OF = MethodTypeDesc.of(CD_MethodHandles_Lookup, CD_Class);
+  private static final MethodTypeDesc PRIVATE_LOOKUP =
+      MethodTypeDesc.of(CD_MethodHandles_Lookup, CD_Class, CD_MethodHandles_Lookup);
+
+  private static final MethodHandle GIVE;
+
+  static {
+    RequiredFlags.check();
+    try {
+      Lookup lookup = MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup());
+      GIVE =
+          lookup.findStatic(
+              lookup.defineClass(bytes()), "of", methodType(Lookup.class, Class.class));
+    } catch (IllegalAccessException | NoSuchMethodException e) {
+      throw new IllegalStateException("a class has just been defined so", e);
+    }
+  }
+
+  private Inside() {}
+
+  /** Returns access to all that is in a class of the JDK, as it has itself. */
+  static Lookup of(Class<?> type) throws ReflectiveOperationException {
+    try {
+      return (Lookup) GIVE.invokeExact(type);
+    } catch (ReflectiveOperationException e) {
+      throw e;
+    } catch (Throwable e) {
+      throw VirtualThreads.rethrow(e);
+    }
+  }
+
+  private static byte[] bytes() {
+    return ClassFile.of()
+        .build(
+            SELF,
+            type ->
+                type.withMethodBody(
+                    "of",
+                    OF,
+                    ACC_STATIC,
+                    code ->
+                        code.aload(0)
+                            .invokestatic(HANDLES, "lookup", LOOKUP)
+                            .invokestatic(HANDLES, "privateLookupIn", PRIVATE_LOOKUP)
+                            .areturn()));
+  }
+}
