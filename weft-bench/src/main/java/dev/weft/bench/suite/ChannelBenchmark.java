@@ -15,6 +15,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.SynchronousQueue;
 import java.util.function.Supplier;
+import jdk.internal.vm.Continuation;
+import jdk.internal.vm.ContinuationScope;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.Param;
@@ -32,6 +34,10 @@ public class ChannelBenchmark {
   private static final int MANY = 10_000;
   private static final int VALUES_OF_MANY = VALUES / MANY;
   private static final String STEALING = "weft.bench.stealing";
+
+  /** The limit for whoever switches: nothing but the switches. */
+  private static final String BARE = "bare continuations";
+
   private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
 
   static Comparison rendezvous() {
@@ -39,6 +45,7 @@ public class ChannelBenchmark {
             "channel-rendezvous",
             "What it costs to hand a value over on a channel without a buffer.",
             "transfer")
+        .contestant(BARE, method("transferOfBare"))
         .parameter("capacity", 0)
         .bar(Bar.atMost(Metric.TIME, 1 / 1.5, "jox"))
         .build();
@@ -115,6 +122,7 @@ public class ChannelBenchmark {
         .contestant("Weft, stealing", stealing("selectOfWeft"))
         .contestant("jox", method("selectOfJox"))
         .contestant("Kotlin", method("selectOfKotlin"))
+        .contestant(BARE, method("transferOfBare"))
         .bar(Bar.atMost(Metric.TIME, 1, "Kotlin"));
   }
 
@@ -206,6 +214,45 @@ public class ChannelBenchmark {
   public void transferOfQueues(Capacity capacity) throws InterruptedException {
     BlockingQueue<Integer> queue = capacity.ofJdk();
     joinThreads(List.of(start(() -> send(queue, VALUES)), start(() -> receive(queue, VALUES))));
+  }
+
+  /**
+   * With two of the JDK's continuations, without a channel or a scheduler: a switch for each value,
+   * as without a buffer there has to be. Who goes on gives a value to the one who waits, then waits
+   * with the next.
+   */
+  @Benchmark
+  @OperationsPerInvocation(VALUES)
+  public void transferOfBare() {
+    int[] slots = new int[2];
+    long[] sum = {0};
+    ContinuationScope scope = new ContinuationScope("bare");
+    Continuation sender =
+        new Continuation(
+            scope,
+            () -> {
+              for (int i = 0; i < VALUES; i += 2) {
+                slots[0] = i;
+                slots[1] = i + 1;
+                Continuation.yield(scope);
+              }
+            });
+    Continuation receiver =
+        new Continuation(
+            scope,
+            () -> {
+              for (int i = 0; i < VALUES; i += 2) {
+                sum[0] += slots[0] + slots[1];
+                Continuation.yield(scope);
+              }
+            });
+    for (int i = 0; i < VALUES; i += 2) {
+      sender.run();
+      receiver.run();
+    }
+    if (sum[0] != (long) VALUES * (VALUES - 1) / 2) {
+      throw new IllegalStateException("values were lost: " + sum[0]);
+    }
   }
 
   // ---- a chain ----
