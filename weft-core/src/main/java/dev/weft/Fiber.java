@@ -56,8 +56,8 @@ public final class Fiber<T> {
   /*
    * Whose turn it is. The JDK may hand out the next slice before the worker has left the former one
    * (unless that ended in the worker's hands: Slices), and a slice twice: it does so after it has
-   * looked at the stack of a ready thread. The turn sees
-   * to it that a fiber is in one queue, or in the hands of one worker, but never both.
+   * looked at the stack of a ready thread. The turn sees to it that a fiber is in one queue, or in
+   * the hands of one worker, but never both.
    *
    *           IDLE -> QUEUED     // handed out
    *         QUEUED -> RUNNING    // taken by a worker, or a helper
@@ -615,7 +615,7 @@ public final class Fiber<T> {
       return Slices.leave(ownThread(), end);
     }
     if (turn == RUNNING && TURN.compareAndSet(this, RUNNING, IDLE)) {
-      if (VirtualThreads.canGoOn(ownThread())) {
+      if (Slices.canGoOn(ownThread())) {
         becomeReady();
       }
       return false;
@@ -827,7 +827,7 @@ public final class Fiber<T> {
   /** Unparks its thread: as a rule that is parked, and needs no permit. */
   void unpark() {
     Thread parked = thread;
-    if (parked == null || !VirtualThreads.unparkIfParked(parked)) {
+    if (parked == null || !Slices.unparkIfParked(parked)) {
       LockSupport.unpark(parked);
       return;
     }

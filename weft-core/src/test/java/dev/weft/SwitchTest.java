@@ -68,12 +68,7 @@ class SwitchTest {
                 lockAndYield(mutex);
               }
             });
-    for (int i = 0; i < INTERRUPTS; i++) {
-      target.thread().interrupt();
-      while (seen.get() <= i) {
-        Thread.onSpinWait();
-      }
-    }
+    interrupt(target, INTERRUPTS, seen);
     target.join();
     rival.join();
     scheduler.stop();
@@ -107,14 +102,19 @@ class SwitchTest {
                 }
               }
             });
-    for (int i = 0; i < WAITS; i++) {
+    interrupt(target, WAITS, seen);
+    target.join();
+    scheduler.stop();
+  }
+
+  /** Interrupts it so many times, each time when it has seen the last one. */
+  private static void interrupt(Fiber<?> target, int times, AtomicInteger seen) {
+    for (int i = 0; i < times; i++) {
       target.thread().interrupt();
       while (seen.get() <= i) {
         Thread.onSpinWait();
       }
     }
-    target.join();
-    scheduler.stop();
   }
 
   private static void lockAndYield(Mutex mutex) {

@@ -1,20 +1,19 @@
 package dev.weft.internal.jdk;
 
-import static java.lang.classfile.ClassFile.ACC_FINAL;
-import static java.lang.classfile.ClassFile.ACC_STATIC;
 import static java.lang.constant.ConstantDescs.CD_void;
 import static java.lang.invoke.MethodType.methodType;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeModel;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodHandles.Lookup;
 import java.util.Set;
 import jdk.internal.vm.Continuation;
 import org.jspecify.annotations.Nullable;
@@ -80,40 +79,29 @@ final class ContinuationRun {
   }
 
   private static MethodHandle define() throws ReflectiveOperationException {
-    Lookup made =
-        Inside.of(Continuation.class).defineHiddenClass(bytes(), true, Lookup.ClassOption.NESTMATE);
-    return made.findStatic(made.lookupClass(), "run", methodType(void.class, Continuation.class));
-  }
-
-  private static byte[] bytes() throws ReflectiveOperationException {
     CodeModel original = codeOfRun();
-    int[] leftOut = {0};
-    byte[] made =
-        ClassFile.of()
-            .build(
-                SELF,
-                type ->
-                    type.withFlags(ACC_FINAL)
-                        .withMethod(
-                            "run",
-                            MethodTypeDesc.of(CD_void, CONTINUATION), // in the place of this
-                            ACC_STATIC,
-                            method ->
-                                method.transformCode(
-                                    original,
-                                    (code, element) -> {
-                                      if (element instanceof InvokeInstruction call
-                                          && LEFT_OUT.contains(call.name().stringValue())) {
-                                        code.pop();
-                                        leftOut[0]++;
-                                      } else {
-                                        code.with(element);
-                                      }
-                                    })));
-    if (leftOut[0] < LEFT_OUT.size()) {
+    if (original.elementStream().filter(ContinuationRun::isLeftOut).count() < LEFT_OUT.size()) {
       throw new NoSuchMethodException("Continuation.run mounts otherwise");
     }
-    return made;
+    return Inside.defineBeside(
+        Continuation.class,
+        SELF,
+        MethodTypeDesc.of(CD_void, CONTINUATION), // in the place of this
+        null,
+        method -> method.transformCode(original, ContinuationRun::copy));
+  }
+
+  private static void copy(CodeBuilder code, CodeElement element) {
+    if (isLeftOut(element)) {
+      code.pop();
+    } else {
+      code.with(element);
+    }
+  }
+
+  private static boolean isLeftOut(CodeElement element) {
+    return element instanceof InvokeInstruction call
+        && LEFT_OUT.contains(call.name().stringValue());
   }
 
   private static CodeModel codeOfRun() throws ReflectiveOperationException {

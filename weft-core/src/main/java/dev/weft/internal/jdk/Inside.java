@@ -1,16 +1,21 @@
 package dev.weft.internal.jdk;
 
+import static java.lang.classfile.ClassFile.ACC_FINAL;
 import static java.lang.classfile.ClassFile.ACC_STATIC;
 import static java.lang.constant.ConstantDescs.CD_Class;
 import static java.lang.constant.ConstantDescs.CD_MethodHandles_Lookup;
 import static java.lang.invoke.MethodType.methodType;
 
 import java.lang.classfile.ClassFile;
+import java.lang.classfile.MethodBuilder;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodHandles.Lookup.ClassOption;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Full access to classes of {@code java.base}, such as is needed to define a class that is as good
@@ -61,6 +66,33 @@ final class Inside {
     } catch (Throwable e) {
       throw VirtualThreads.rethrow(e);
     }
+  }
+
+  /**
+   * Defines a class with one static method, {@code run}: hidden, and as if it were a part of the
+   * host.
+   *
+   * @param name in the host's package
+   * @param classData what its code gets by {@link MethodHandles#classData}, if anything
+   * @return that method
+   */
+  static MethodHandle defineBeside(
+      Class<?> host,
+      ClassDesc name,
+      MethodTypeDesc type,
+      @Nullable Object classData,
+      Consumer<MethodBuilder> run)
+      throws ReflectiveOperationException {
+    byte[] bytes =
+        ClassFile.of()
+            .build(
+                name,
+                builder -> builder.withFlags(ACC_FINAL).withMethod("run", type, ACC_STATIC, run));
+    Lookup made =
+        classData == null
+            ? of(host).defineHiddenClass(bytes, true, ClassOption.NESTMATE)
+            : of(host).defineHiddenClassWithClassData(bytes, classData, true, ClassOption.NESTMATE);
+    return made.findStatic(made.lookupClass(), "run", type.resolveConstantDesc(made));
   }
 
   private static byte[] bytes() {

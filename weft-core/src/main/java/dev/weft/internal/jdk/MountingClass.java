@@ -1,7 +1,5 @@
 package dev.weft.internal.jdk;
 
-import static java.lang.classfile.ClassFile.ACC_FINAL;
-import static java.lang.classfile.ClassFile.ACC_STATIC;
 import static java.lang.constant.ConstantDescs.CD_Class;
 import static java.lang.constant.ConstantDescs.CD_MethodHandle;
 import static java.lang.constant.ConstantDescs.CD_MethodHandles_Lookup;
@@ -15,7 +13,6 @@ import static java.lang.constant.ConstantDescs.DEFAULT_NAME;
 import static java.lang.invoke.MethodType.methodType;
 
 import java.lang.classfile.Annotation;
-import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.lang.classfile.attribute.RuntimeVisibleAnnotationsAttribute;
@@ -123,13 +120,13 @@ final class MountingClass {
     Class<?> type = Class.forName("java.lang.VirtualThread");
     Lookup virtual = Inside.of(type);
     check(virtual);
-    Lookup made =
-        virtual.defineHiddenClassWithClassData(
-            new MountingClass(virtual).bytes(),
+    MountingClass made = new MountingClass(virtual);
+    return Inside.defineBeside(
+            type,
+            SELF,
+            MethodTypeDesc.of(CD_int, VIRTUAL),
             ContinuationRun.RUN,
-            true,
-            Lookup.ClassOption.NESTMATE);
-    return made.findStatic(made.lookupClass(), "run", methodType(int.class, type))
+            method -> method.with(CHANGES_CURRENT_THREAD).withCode(made::run))
         .asType(methodType(int.class, Thread.class));
   }
 
@@ -150,19 +147,6 @@ final class MountingClass {
     virtual.findStatic(Thread.class, "currentCarrierThread", methodType(Thread.class));
     virtual.findVirtual(Thread.class, "setCurrentThread", methodType(void.class, Thread.class));
     virtual.findVirtual(Thread.class, "setInterrupt", methodType(void.class));
-  }
-
-  private byte[] bytes() {
-    return ClassFile.of()
-        .build(
-            SELF,
-            type ->
-                type.withFlags(ACC_FINAL)
-                    .withMethod(
-                        "run",
-                        MethodTypeDesc.of(CD_int, VIRTUAL),
-                        ACC_STATIC,
-                        method -> method.with(CHANGES_CURRENT_THREAD).withCode(this::run)));
   }
 
   private void run(CodeBuilder code) {

@@ -54,6 +54,8 @@ public final class Slices {
   private static final int UNPARKED;
   private static final int YIELDING;
   private static final int YIELDED;
+  private static final int STARTED;
+  private static final int UNBLOCKED;
   private static final @Nullable Throwable MISFIT;
 
   static {
@@ -76,6 +78,8 @@ public final class Slices {
       UNPARKED = state(lookup, "UNPARKED");
       YIELDING = state(lookup, "YIELDING");
       YIELDED = state(lookup, "YIELDED");
+      STARTED = state(lookup, "STARTED");
+      UNBLOCKED = state(lookup, "UNBLOCKED");
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(
           "this JDK (" + Runtime.version() + ") has other virtual threads: use JDK 25", e);
@@ -192,7 +196,7 @@ public final class Slices {
     try {
       if ((boolean) PERMIT.getVolatile(me)
           || (boolean) INTERRUPTED.getVolatile(me)
-          || !yieldAs(PARKING, me)) {
+          || !parkOffCarrier(me)) {
         LockSupport.park(); // without a wait, or on its carrier
       }
     } finally {
@@ -200,21 +204,39 @@ public final class Slices {
     }
   }
 
-  /** Ends the slice of the current thread; returns false at once if it cannot leave its carrier. */
-  private static boolean yieldAs(int state, Thread me) {
-    boolean yielded = false;
-    STATE.setRelease(me, state); // no fence: nobody acts on it before the slice has been left
+  /** Parks the current thread off its carrier; returns false at once if it cannot leave that. */
+  private static boolean parkOffCarrier(Thread me) {
+    boolean parked = false;
+    STATE.setRelease(me, PARKING); // no fence: nobody acts on it before the slice has been left
     try {
-      yielded = (boolean) YIELD.invokeExact(me);
+      parked = (boolean) YIELD.invokeExact(me);
     } catch (OutOfMemoryError e) {
       return false; // as in the JDK
     } catch (Throwable e) {
       throw VirtualThreads.rethrow(e);
     } finally {
-      if (!yielded) {
+      if (!parked) {
         STATE.setVolatile(me, RUNNING);
       }
     }
-    return yielded;
+    return parked;
+  }
+
+  /**
+   * Returns whether a virtual thread, which is not mounted, would go on if its slice were run now:
+   * not while somebody looks at its stack. Reads a volatile field.
+   */
+  public static boolean canGoOn(Thread virtual) {
+    int state = (int) STATE.getVolatile(virtual);
+    return state == UNPARKED || state == YIELDED || state == UNBLOCKED || state == STARTED;
+  }
+
+  /**
+   * Unparks a virtual thread if it is parked, without a limit and off its carrier; its next slice
+   * is then to be run, and nobody has been told. Else nothing happens. This is the JDK's own step,
+   * but for the permit: who parks takes none, so none has to be given and taken back.
+   */
+  public static boolean unparkIfParked(Thread virtual) {
+    return STATE.compareAndSet(virtual, PARKED, UNPARKED);
   }
 }

@@ -14,28 +14,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The JDK's virtual threads as Weft uses them: with an executor of our own, started in a container
- * of our own. Running and parking them is for {@link Slices}.
+ * of our own. Running, parking and unparking them is for {@link Slices}.
  */
 public final class VirtualThreads {
   private static final MethodHandle NEW;
   private static final MethodHandle START;
   private static final MethodHandle EXECUTOR;
   private static final MethodHandle SET_EXECUTOR;
-  private static final VarHandle STATE;
   private static final VarHandle INHERITABLE_LOCALS;
   private static final VarHandle CONTEXT_LOADER;
 
   /** As in java.lang.Thread. */
   private static final int NO_INHERIT_THREAD_LOCALS = 1 << 2;
-
-  // the states that its runContinuation goes on from
-  private static final int STARTED;
-  private static final int UNPARKED;
-  private static final int UNBLOCKED;
-  private static final int YIELDED;
-
-  // unmounted, and waits to be unparked
-  private static final int PARKED;
 
   private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
 
@@ -64,12 +54,6 @@ public final class VirtualThreads {
           lookup
               .unreflectSetter(PrivateField.of(type, "scheduler"))
               .asType(MethodType.methodType(void.class, Thread.class, Executor.class));
-      STATE = lookup.findVarHandle(type, "state", int.class);
-      PARKED = (int) lookup.findStaticVarHandle(type, "PARKED", int.class).get();
-      STARTED = (int) lookup.findStaticVarHandle(type, "STARTED", int.class).get();
-      UNPARKED = (int) lookup.findStaticVarHandle(type, "UNPARKED", int.class).get();
-      UNBLOCKED = (int) lookup.findStaticVarHandle(type, "UNBLOCKED", int.class).get();
-      YIELDED = (int) lookup.findStaticVarHandle(type, "YIELDED", int.class).get();
       MethodHandles.Lookup inThread =
           MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup());
       INHERITABLE_LOCALS =
@@ -140,24 +124,6 @@ public final class VirtualThreads {
     } catch (Throwable e) {
       throw rethrow(e);
     }
-  }
-
-  /**
-   * Returns whether a virtual thread, which is not mounted, would go on if its slice were run now:
-   * not while somebody looks at its stack. Reads a volatile field.
-   */
-  public static boolean canGoOn(Thread virtual) {
-    int state = (int) STATE.getVolatile(virtual);
-    return state == UNPARKED || state == YIELDED || state == UNBLOCKED || state == STARTED;
-  }
-
-  /**
-   * Unparks a virtual thread if it is parked, without a limit and off its carrier; its next slice
-   * is then to be run, and nobody has been told. Else nothing happens. This is the JDK's own step,
-   * but for the permit: who parks takes none, so none has to be given and taken back.
-   */
-  public static boolean unparkIfParked(Thread virtual) {
-    return STATE.compareAndSet(virtual, PARKED, UNPARKED);
   }
 
   /**
