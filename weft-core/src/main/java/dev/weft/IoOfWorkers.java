@@ -4,9 +4,8 @@ import dev.weft.internal.FiberAccess;
 import dev.weft.internal.IoHost;
 import dev.weft.internal.IoWaits;
 import dev.weft.internal.jdk.Slices;
-import dev.weft.internal.poller.LinuxCalls;
+import dev.weft.internal.poller.CallMemory;
 import dev.weft.internal.poller.Poller;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -76,14 +75,14 @@ final class IoOfWorkers implements IoHost {
   /** How fibers and other threads wait; one for all schedulers. */
   static final class Waits extends IoWaits {
     /** For threads that are no worker's. */
-    private static final ThreadLocal<MemorySegment> STATE =
-        ThreadLocal.withInitial(LinuxCalls::newState);
+    private static final ThreadLocal<CallMemory> MEMORY =
+        ThreadLocal.withInitial(CallMemory::ofOther);
 
     @Override
-    public MemorySegment callState() {
+    public CallMemory callMemory() {
       Fiber<?> self = Fiber.currentOrNull();
       Worker worker = self == null ? null : self.workerHere();
-      return worker == null ? STATE.get() : worker.callState();
+      return worker == null ? MEMORY.get() : worker.callMemory();
     }
 
     @Override

@@ -3,12 +3,11 @@ package dev.weft;
 import dev.weft.internal.TimerHost;
 import dev.weft.internal.TimerPlace;
 import dev.weft.internal.jdk.JdkPollers;
-import dev.weft.internal.poller.LinuxCalls;
+import dev.weft.internal.poller.CallMemory;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.timer.TimerNode;
 import dev.weft.internal.timer.TimerQueue;
 import dev.weft.internal.wait.SpinLock;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -175,9 +174,9 @@ final class Worker extends SpinLock implements TimerPlace {
   // who has run dry meanwhile has no more to do than it can do
   volatile boolean ranDry;
 
-  // where the error numbers of its fibers' calls go; made when first needed, this worker's thread
+  // what its fibers' calls of the system go through; made when first needed, this worker's thread
   // only
-  private @Nullable MemorySegment callState;
+  private @Nullable CallMemory callMemory;
 
   // timers taken from a queue and not called yet; this worker's thread only
   private final ArrayList<TimerNode> due = new ArrayList<>();
@@ -552,14 +551,14 @@ final class Worker extends SpinLock implements TimerPlace {
 
   // ---- called by others, and by this worker's own fibers ----
 
-  /** Returns memory for an error number, for the fiber that runs here until it waits or yields. */
-  MemorySegment callState() {
-    MemorySegment state = callState;
-    if (state == null) {
-      state = LinuxCalls.newState();
-      callState = state;
+  /** Returns memory for calls of the fiber that runs here, until it waits or yields. */
+  CallMemory callMemory() {
+    CallMemory memory = callMemory;
+    if (memory == null) {
+      memory = CallMemory.ofWorker();
+      callMemory = memory;
     }
-    return state;
+    return memory;
   }
 
   /** Puts a fiber into the ready queue; called on this worker's thread, also inside a slice. */

@@ -1,8 +1,8 @@
 package dev.weft.internal;
 
 import dev.weft.Scheduler;
+import dev.weft.internal.poller.CallMemory;
 import dev.weft.internal.poller.Poller;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.util.Objects;
@@ -42,10 +42,10 @@ public abstract class IoWaits {
   }
 
   /**
-   * Returns memory for the error number of a call of the system's: the worker's, so that no socket
-   * needs its own. It is the current thread's until that waits or yields.
+   * Returns memory for calls of the system's: the worker's, so that no socket needs its own. It is
+   * the current thread's until that waits or yields.
    */
-  public abstract MemorySegment callState();
+  public abstract CallMemory callMemory();
 
   /** Returns the poller of the current fiber's worker; outside fibers one of the shared ones. */
   public abstract Poller poller();

@@ -31,6 +31,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
@@ -409,6 +410,40 @@ class TcpTest {
       assertThat(text(pair.server(), 1)).isEqualTo("e");
       pair.client().close();
       assertThat(pair.server().read(first.clear(), second.clear())).isEqualTo(-1);
+    }
+  }
+
+  /** What is short is copied by way of the worker's memory, what is long is not. */
+  @Test
+  @Feature({"N3", "N7"})
+  void messagesOfAnyLengthArriveWhole() throws Exception {
+    scheduler.go(TcpTest::exchangeAllLengths).join();
+    exchangeAllLengths(); // on a plain thread
+  }
+
+  private static void exchangeAllLengths() throws Exception {
+    try (Nets.Pair pair = Nets.Pair.open()) {
+      TcpStream client = pair.client();
+      TcpStream server = pair.server();
+      byte[] room = new byte[70_003];
+      for (int length : new int[] {1, 64, 8191, 8192, 8193, 64, 16_384, 70_000, 10}) {
+        byte[] message = new byte[length + 7];
+        new Random(length).nextBytes(message);
+        byte[] expected = Arrays.copyOfRange(message, 3, 3 + length);
+
+        client.write(message, 3, length);
+        for (int got = 0; got < length; ) {
+          got += server.read(room, 3 + got, room.length - 3 - got);
+        }
+        assertThat(Arrays.copyOfRange(room, 3, 3 + length)).isEqualTo(expected);
+
+        client.write(ByteBuffer.wrap(message, 1, length + 2).slice().position(2));
+        ByteBuffer target = ByteBuffer.wrap(room, 1, length + 2).slice().position(2);
+        while (target.hasRemaining()) {
+          server.read(target);
+        }
+        assertThat(Arrays.copyOfRange(room, 3, 3 + length)).isEqualTo(expected);
+      }
     }
   }
 

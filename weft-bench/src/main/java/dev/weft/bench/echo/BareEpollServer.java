@@ -2,15 +2,29 @@ package dev.weft.bench.echo;
 
 import dev.weft.internal.poller.LinuxCalls;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import jdk.internal.vm.Continuation;
+import jdk.internal.vm.ContinuationScope;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The limit: loops over epoll by the same foreign functions as Weft's, with nothing else around
  * them. The first loop accepts, and deals connections out to all.
+ *
+ * <p>The limit for whoever gives each connection a stack of its own is the same loop with a raw
+ * continuation, and a buffer, for each: no scheduler, no thread, no lock.
  */
 final class BareEpollServer implements EchoServer {
+  private static final ContinuationScope SCOPE = new ContinuationScope("connection");
+
   private final int listener = Epoll.socket();
+  private final boolean continuations;
+
+  BareEpollServer(boolean continuations) {
+    this.continuations = continuations;
+  }
 
   @Override
   public void start(int threads, int buffer) {
@@ -45,6 +59,9 @@ final class BareEpollServer implements EchoServer {
     // what could not be sent yet, by descriptor; seldom anything
     private final Map<Integer, MemorySegment> unsent = new HashMap<>();
 
+    // by descriptor, if there are any
+    private @Nullable Continuation[] connections = new Continuation[64];
+
     Loop(int size, Loop[] all) {
       this.buffer = MemorySegment.ofArray(new byte[size]);
       this.all = all;
@@ -72,24 +89,51 @@ final class BareEpollServer implements EchoServer {
         }
       }
       if (Epoll.isReadable(happened)) {
-        echo(fd);
+        if (continuations) {
+          resume(fd);
+        } else {
+          echo(fd, buffer);
+        }
       }
     }
 
-    private void echo(int fd) {
+    private void resume(int fd) {
+      if (fd >= connections.length) {
+        connections = Arrays.copyOf(connections, 2 * fd);
+      }
+      Continuation connection = connections[fd];
+      if (connection == null) {
+        connection = new Continuation(SCOPE, () -> serve(fd));
+        connections[fd] = connection;
+      }
+      connection.run();
+      if (connection.isDone()) {
+        connections[fd] = null;
+      }
+    }
+
+    private void serve(int fd) {
+      MemorySegment own = MemorySegment.ofArray(new byte[(int) buffer.byteSize()]);
+      while (echo(fd, own)) {
+        Continuation.yield(SCOPE);
+      }
+    }
+
+    /** Sends back all that has come; returns false if the other side has ended. */
+    private boolean echo(int fd, MemorySegment buffer) {
       while (true) {
         long count = LinuxCalls.receive(fd, buffer, state);
         if (count == -LinuxCalls.EAGAIN) {
-          return;
+          return true;
         }
         if (count <= 0) {
           unsent.remove(fd);
           LinuxCalls.close(fd);
-          return;
+          return false;
         }
         send(fd, buffer.asSlice(0, count));
         if (count < buffer.byteSize()) {
-          return; // all was taken
+          return true; // all was taken
         }
       }
     }

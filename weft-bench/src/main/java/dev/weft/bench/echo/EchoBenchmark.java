@@ -31,6 +31,7 @@ public final class EchoBenchmark {
   private static final String WEFT_LISTENERS = "Weft, a listener of each thread";
   private static final String WEFT_ON_NIO = "Weft on NIO";
   private static final String BARE_EPOLL = "bare epoll";
+  private static final String BARE_CONTINUATIONS = "bare continuations";
   private static final String NIO = "NIO";
   private static final String VIRTUAL_THREADS = "virtual threads";
   private static final String NETTY = "Netty epoll";
@@ -42,7 +43,7 @@ public final class EchoBenchmark {
     Comparison.Builder echo =
         Comparison.named("echo", "What a server of one thread takes to echo 64 bytes.")
             .parameter("connections", 100, 1_000)
-            .metrics(CPU, THROUGHPUT, LATENCY, LATENCY_OF_SLICE);
+            .metrics(CPU, ALLOCATED, THROUGHPUT, LATENCY, LATENCY_OF_SLICE);
     contestants(echo, EchoProbe.class, 1);
     return echo.bar(Bar.atMost(CPU, 1.08, BARE_EPOLL))
         .bar(Bar.atMost(CPU, 0.95, NIO))
@@ -122,6 +123,8 @@ public final class EchoBenchmark {
         .contestant(
             WEFT_ON_NIO, EchoSetup.probe(probe, EchoServer.Kind.WEFT, threads, "-Dweft.poller=nio"))
         .contestant(BARE_EPOLL, EchoSetup.probe(probe, EchoServer.Kind.BARE_EPOLL, threads))
+        .contestant(
+            BARE_CONTINUATIONS, EchoSetup.probe(probe, EchoServer.Kind.BARE_CONTINUATIONS, threads))
         .contestant(NIO, EchoSetup.probe(probe, EchoServer.Kind.NIO, threads))
         .contestant(
             VIRTUAL_THREADS,

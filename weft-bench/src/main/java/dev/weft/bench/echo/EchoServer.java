@@ -25,6 +25,8 @@ interface EchoServer {
     WEFT_LISTENERS,
     /** The limit: a loop over epoll with the same foreign functions, and nothing else. */
     BARE_EPOLL,
+    /** The limit for stacks of their own: the same loop, with a raw continuation for each one. */
+    BARE_CONTINUATIONS,
     /** The JDK's selectors. */
     NIO,
     /** Blocking sockets on the JDK's virtual threads. */
@@ -38,7 +40,8 @@ interface EchoServer {
       return switch (this) {
         case WEFT -> new WeftServer(false);
         case WEFT_LISTENERS -> new WeftServer(true);
-        case BARE_EPOLL -> new BareEpollServer();
+        case BARE_EPOLL -> new BareEpollServer(false);
+        case BARE_CONTINUATIONS -> new BareEpollServer(true);
         case NIO -> new NioServer();
         case VIRTUAL_THREADS -> new VirtualThreadServer();
         case GUESTS_OF_WEFT -> new GuestServer();

@@ -2,6 +2,7 @@ package dev.weft.internal.net;
 
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.IoWaits;
+import dev.weft.internal.poller.CallMemory;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.poller.Poller;
@@ -80,6 +81,9 @@ final class FdSocket extends NetSocket {
 
   private volatile boolean inputShut;
 
+  // whether the last read got more than is copied; who reads only
+  private boolean receivesMuch;
+
   // whether closing it may take long
   private volatile boolean lingers;
 
@@ -132,13 +136,46 @@ final class FdSocket extends NetSocket {
 
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
-    return read(MemorySegment.ofArray(bytes).asSlice(offset, Math.min(length, MOST)));
+    CallMemory memory = IoWaits.get().callMemory();
+    int few = memory.size();
+    if (length <= few) {
+      return read(memory, bytes, offset, length);
+    }
+    if (few > 0 && !receivesMuch) {
+      int count = read(memory, bytes, offset, few);
+      receivesMuch = count == few;
+      return count;
+    }
+    int count = read(MemorySegment.ofArray(bytes).asSlice(offset, Math.min(length, MOST)));
+    receivesMuch &= count < 0 || count > few;
+    return count;
+  }
+
+  private int read(CallMemory memory, byte[] bytes, int offset, int length) throws IOException {
+    if (!beginRead()) {
+      return UNAVAILABLE;
+    }
+    long count;
+    try {
+      do {
+        count = endIsKnown() ? knownEnd() : memory.receive(fd, bytes, offset, length);
+      } while (count == -LinuxCalls.EINTR);
+    } finally {
+      exit();
+    }
+    return endRead(count, length);
   }
 
   @Override
   public int read(ByteBuffer buffer) throws IOException {
-    MemorySegment target = MemorySegment.ofBuffer(buffer);
-    int count = read(target.asSlice(0, Math.min(target.byteSize(), MOST)));
+    int count;
+    if (buffer.hasArray()) {
+      int offset = buffer.arrayOffset() + buffer.position();
+      count = read(buffer.array(), offset, buffer.remaining());
+    } else {
+      MemorySegment target = MemorySegment.ofBuffer(buffer);
+      count = read(target.asSlice(0, Math.min(target.byteSize(), MOST)));
+    }
     if (count > 0) {
       buffer.position(buffer.position() + count);
     }
@@ -146,16 +183,14 @@ final class FdSocket extends NetSocket {
   }
 
   private int read(MemorySegment target) throws IOException {
-    if (!readable.isReady()) {
-      checkOpen();
+    MemorySegment errno = IoWaits.get().callMemory().errno();
+    if (!beginRead()) {
       return UNAVAILABLE;
     }
-    readable.clear();
     long count;
-    enter();
     try {
       do {
-        count = receive(target);
+        count = endIsKnown() ? knownEnd() : LinuxCalls.receive(fd, target, errno);
       } while (count == -LinuxCalls.EINTR);
     } catch (Throwable e) { // memory that may not be used: what is there to read still is
       readable.set(true);
@@ -163,10 +198,26 @@ final class FdSocket extends NetSocket {
     } finally {
       exit();
     }
+    return endRead(count, target.byteSize());
+  }
+
+  /** Begins a try to read, to be followed by {@link #exit}; returns false if there is nothing. */
+  private boolean beginRead() throws IOException {
+    if (!readable.isReady()) {
+      checkOpen();
+      return false;
+    }
+    readable.clear();
+    enter();
+    return true;
+  }
+
+  /** Says what a try to read came to, of which the system has said this. */
+  private int endRead(long count, long asked) throws IOException {
     if (count == -LinuxCalls.EAGAIN) {
       return UNAVAILABLE;
     }
-    if (count <= 0 || count == target.byteSize() || ended || !shortMeansDrained) {
+    if (count <= 0 || count == asked || ended || !shortMeansDrained) {
       readable.set(true);
     }
     if (count < 0) {
@@ -179,22 +230,45 @@ final class FdSocket extends NetSocket {
     return count == 0 ? -1 : (int) count;
   }
 
-  private long receive(MemorySegment target) {
-    if (inputShut) {
-      return 0;
-    }
-    return readError != 0 ? -readError : LinuxCalls.receive(fd, target, IoWaits.get().callState());
+  /** Returns whether the system need not be asked, or may not. */
+  private boolean endIsKnown() {
+    return inputShut || readError != 0;
+  }
+
+  private long knownEnd() {
+    return inputShut ? 0 : -readError;
   }
 
   @Override
   public int write(byte[] bytes, int offset, int length) throws IOException {
-    return write(MemorySegment.ofArray(bytes).asSlice(offset, Math.min(length, MOST)));
+    CallMemory memory = IoWaits.get().callMemory();
+    if (length > memory.size()) {
+      return write(MemorySegment.ofArray(bytes).asSlice(offset, Math.min(length, MOST)));
+    }
+    if (!beginWrite()) {
+      return UNAVAILABLE;
+    }
+    try {
+      long count;
+      do {
+        count = memory.send(fd, bytes, offset, length);
+      } while (isToBeTriedAgain(count));
+      return endWrite(count);
+    } finally {
+      exit();
+    }
   }
 
   @Override
   public int write(ByteBuffer buffer) throws IOException {
-    MemorySegment source = MemorySegment.ofBuffer(buffer);
-    int count = write(source.asSlice(0, Math.min(source.byteSize(), MOST)));
+    int count;
+    if (buffer.hasArray()) {
+      int offset = buffer.arrayOffset() + buffer.position();
+      count = write(buffer.array(), offset, buffer.remaining());
+    } else {
+      MemorySegment source = MemorySegment.ofBuffer(buffer);
+      count = write(source.asSlice(0, Math.min(source.byteSize(), MOST)));
+    }
     if (count > 0) {
       buffer.position(buffer.position() + count);
     }
@@ -202,43 +276,59 @@ final class FdSocket extends NetSocket {
   }
 
   private int write(MemorySegment source) throws IOException {
-    if (!writable.isReady()) {
-      checkOpen();
+    MemorySegment errno = IoWaits.get().callMemory().errno();
+    if (!beginWrite()) {
       return UNAVAILABLE;
     }
-    enter();
     try {
-      while (true) {
-        long count = LinuxCalls.send(fd, source, IoWaits.get().callState());
-        if (count >= 0) {
-          writable.set(true);
-          return (int) count;
-        }
-        if (count == -LinuxCalls.EAGAIN) {
-          if (!writable.isReady()) {
-            return UNAVAILABLE;
-          }
-          writable.set(false);
-        } else if (count != -LinuxCalls.EINTR) {
-          throw NetErrors.of((int) -count, "write to " + this);
-        }
-      }
+      long count;
+      do {
+        count = LinuxCalls.send(fd, source, errno);
+      } while (isToBeTriedAgain(count));
+      return endWrite(count);
     } finally {
       exit();
     }
   }
 
+  /** Begins a try to write, to be followed by {@link #exit}; returns false if there is no room. */
+  private boolean beginWrite() throws IOException {
+    if (!writable.isReady()) {
+      checkOpen();
+      return false;
+    }
+    enter();
+    return true;
+  }
+
+  /** Asks of the result of a try to write; the first time that there is no room it is. */
+  private boolean isToBeTriedAgain(long count) {
+    if (count == -LinuxCalls.EAGAIN && writable.isReady()) {
+      writable.set(false);
+      return true;
+    }
+    return count == -LinuxCalls.EINTR;
+  }
+
+  private int endWrite(long count) throws IOException {
+    if (count == -LinuxCalls.EAGAIN) {
+      return UNAVAILABLE;
+    }
+    if (count < 0) {
+      throw NetErrors.of((int) -count, "write to " + this);
+    }
+    writable.set(true);
+    return (int) count;
+  }
+
   @Override
   public @Nullable SocketAddress receive(ByteBuffer buffer) throws IOException {
-    if (!readable.isReady()) {
-      checkOpen();
-      return null;
-    }
-    readable.clear();
     byte[] address = new byte[NativeAddress.MAX_SIZE];
     int[] length = {address.length};
+    if (!beginRead()) {
+      return null;
+    }
     long count;
-    enter();
     try {
       do {
         count =
@@ -247,7 +337,7 @@ final class FdSocket extends NetSocket {
                 MemorySegment.ofBuffer(buffer),
                 MemorySegment.ofArray(address),
                 MemorySegment.ofArray(length),
-                IoWaits.get().callState());
+                IoWaits.get().callMemory().errno());
       } while (count == -LinuxCalls.EINTR);
     } catch (Throwable e) { // as in read
       readable.set(true);
@@ -268,31 +358,26 @@ final class FdSocket extends NetSocket {
 
   @Override
   public boolean send(ByteBuffer buffer, SocketAddress target) throws IOException {
-    if (!writable.isReady()) {
-      checkOpen();
+    MemorySegment address = NativeAddress.encode(target, family);
+    if (!beginWrite()) {
       return false;
     }
-    MemorySegment address = NativeAddress.encode(target, family);
-    enter();
     try {
-      while (true) {
-        long count =
+      long count;
+      do {
+        count =
             LinuxCalls.sendTo(
-                fd, MemorySegment.ofBuffer(buffer), address, IoWaits.get().callState());
-        if (count >= 0) {
-          writable.set(true);
-          buffer.position(buffer.position() + (int) count);
-          return true;
-        }
-        if (count == -LinuxCalls.EAGAIN) {
-          if (!writable.isReady()) {
-            return false;
-          }
-          writable.set(false);
-        } else if (count != -LinuxCalls.EINTR) {
-          throw NetErrors.of((int) -count, "send to " + target);
-        }
+                fd, MemorySegment.ofBuffer(buffer), address, IoWaits.get().callMemory().errno());
+      } while (isToBeTriedAgain(count));
+      if (count == -LinuxCalls.EAGAIN) {
+        return false;
       }
+      if (count < 0) {
+        throw NetErrors.of((int) -count, "send to " + target);
+      }
+      writable.set(true);
+      buffer.position(buffer.position() + (int) count);
+      return true;
     } finally {
       exit();
     }
@@ -322,15 +407,12 @@ final class FdSocket extends NetSocket {
 
   @Override
   public @Nullable NetSocket accept() throws IOException {
-    if (!readable.isReady()) {
-      checkOpen();
-      return null;
-    }
-    readable.clear();
     byte[] address = new byte[NativeAddress.MAX_SIZE];
     int[] length = {address.length};
+    if (!beginRead()) {
+      return null;
+    }
     int accepted;
-    enter();
     try {
       do {
         accepted =
