@@ -283,7 +283,7 @@ class ScriptTest {
         copy(Script.ROOT, clone, module.getFileName() + "/pom.xml");
       }
     }
-    copy(Script.ROOT, clone, "weft-core/src/main", "weft-cli/src/main");
+    copy(Script.ROOT, clone, "weft-core/src/main", "weft-http/src/main", "weft-cli/src/main");
     Path extra = clone.resolve("weft-cli/src/main/resources/extra.txt");
     Files.createDirectories(extra.getParent());
     Files.writeString(extra, "a file to delete");

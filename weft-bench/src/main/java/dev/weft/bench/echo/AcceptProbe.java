@@ -25,7 +25,7 @@ public final class AcceptProbe implements WindowProbe {
     ServerProcess server = EchoSetup.start(WAVE + STAYING, SIZE);
     EchoLoad.warmUp(server, EchoSetup.threads(), SIZE, quick);
     EchoLoad staying = new EchoLoad(server, EchoSetup.threads(), STAYING, SIZE);
-    LoadLoop comingAndGoing = new LoadLoop(server.port(), SIZE);
+    LoadLoop comingAndGoing = new LoadLoop(server.port(), server.talk(SIZE));
     comeAndGo(server, comingAndGoing);
     return () -> {
       Map<String, Double> numbers = new HashMap<>(comeAndGo(server, comingAndGoing));

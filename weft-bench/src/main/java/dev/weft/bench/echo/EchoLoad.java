@@ -35,8 +35,9 @@ final class EchoLoad {
   EchoLoad(ServerProcess server, int threads, int connections, int size) {
     this.server = server;
     int used = Math.min(threads, connections);
+    Talk talk = server.talk(size);
     for (int i = 0; i < used; i++) {
-      LoadLoop loop = new LoadLoop(server.port(), size);
+      LoadLoop loop = new LoadLoop(server.port(), talk);
       loop.open(connections / used + (i < connections % used ? 1 : 0));
       loops.add(loop);
     }

@@ -34,7 +34,17 @@ interface EchoServer {
     /** The same program on a scheduler of Weft. */
     GUESTS_OF_WEFT,
     /** Netty on its native epoll. */
-    NETTY;
+    NETTY,
+    /** HTTP by Weft's server; a short text, not an echo. */
+    HTTP_WEFT,
+    /** Likewise, by the JDK's server. */
+    HTTP_JDK,
+    /** Likewise, with a virtual thread for each request. */
+    HTTP_JDK_VIRTUAL;
+
+    boolean isHttp() {
+      return name().startsWith("HTTP");
+    }
 
     EchoServer create() {
       return switch (this) {
@@ -46,6 +56,9 @@ interface EchoServer {
         case VIRTUAL_THREADS -> new VirtualThreadServer();
         case GUESTS_OF_WEFT -> new GuestServer();
         case NETTY -> new NettyServer();
+        case HTTP_WEFT -> new HttpHello(HttpHello.Provider.WEFT);
+        case HTTP_JDK -> new HttpHello(HttpHello.Provider.JDK);
+        case HTTP_JDK_VIRTUAL -> new HttpHello(HttpHello.Provider.JDK_VIRTUAL_THREADS);
       };
     }
   }

@@ -25,7 +25,7 @@ public final class IdleConnectionsProbe implements WindowProbe {
     ServerProcess crowded = EchoSetup.start(BUSY + idle, SIZE);
     EchoLoad beside = busy(crowded, quick);
     long heap = crowded.usedHeap();
-    new LoadLoop(crowded.port(), SIZE).open(idle);
+    new LoadLoop(crowded.port(), crowded.talk(SIZE)).open(idle);
     double bytesEach = (double) (crowded.usedHeap() - heap) / idle;
     return () -> measure(alone, beside, bytesEach);
   }

@@ -10,7 +10,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * One thread's share of the load on a server: connections that send messages of one size and wait
- * for their echo. It is itself a bare loop over epoll, since what it takes the server cannot have.
+ * for their echo, or another reply. It is itself a bare loop over epoll, since what it takes the
+ * server cannot have.
  *
  * <p>Closed: each connection sends its next message when it has the last one back, as fast as the
  * server can. Open: messages are due at random times of a given rate, whatever the server does, and
@@ -33,9 +34,11 @@ final class LoadLoop {
   }
 
   private final int port;
-  private final int size;
+  private final int requestSize;
+  private final int replySize;
   private final Epoll epoll = new Epoll();
-  private final MemorySegment message;
+  private final MemorySegment request;
+  private final MemorySegment replyStart;
   private final MemorySegment buffer;
   private final MemorySegment state = LinuxCalls.newState();
   private final Histogram latencies = new Histogram(3);
@@ -53,13 +56,17 @@ final class LoadLoop {
   private volatile long answered;
   private volatile boolean stopping;
 
-  LoadLoop(int port, int size) {
+  LoadLoop(int port, Talk talk) {
     this.port = port;
-    this.size = size;
-    byte[] bytes = new byte[size];
-    random.nextBytes(bytes);
-    message = Arena.ofAuto().allocate(size).copyFrom(MemorySegment.ofArray(bytes));
-    buffer = Arena.ofAuto().allocate(Math.max(4 * size, 64 * 1024));
+    this.requestSize = talk.request().length;
+    this.replySize = talk.replySize();
+    request = outsideHeap(talk.request());
+    replyStart = outsideHeap(talk.replyStart());
+    buffer = Arena.ofAuto().allocate(Math.max(4 * replySize, 64 * 1024));
+  }
+
+  private static MemorySegment outsideHeap(byte[] bytes) {
+    return Arena.ofAuto().allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
   }
 
   /** Opens more connections; each has had a message back, and it was the right one, at the end. */
@@ -87,8 +94,8 @@ final class LoadLoop {
     resetAtClose(fd);
     fds[connection] = fd;
     due[connection] = new Times();
-    toSend[connection] = size; // when it is connected, and so writable
-    toReceive[connection] = size;
+    toSend[connection] = requestSize; // when it is connected, and so writable
+    toReceive[connection] = replySize;
     underWay++;
     int result = LinuxCalls.connect(fd, Epoll.loopback(port));
     if (result != -LinuxCalls.EINPROGRESS) {
@@ -185,14 +192,14 @@ final class LoadLoop {
 
   private void send(int connection) {
     underWay++;
-    toSend[connection] += size;
+    toSend[connection] += requestSize;
     flush(connection);
   }
 
   private void flush(int connection) {
     while (toSend[connection] > 0) {
-      int offset = (size - toSend[connection] % size) % size;
-      MemorySegment rest = offset == 0 ? message : message.asSlice(offset);
+      int offset = (requestSize - toSend[connection] % requestSize) % requestSize;
+      MemorySegment rest = offset == 0 ? request : request.asSlice(offset);
       long sent = LinuxCalls.send(fds[connection], rest, state);
       if (sent == -LinuxCalls.EAGAIN) {
         return;
@@ -211,11 +218,11 @@ final class LoadLoop {
         throw new IllegalStateException("the server has closed a connection");
       }
       if (mode == Mode.OPENING) {
-        compare(count, size - toReceive[connection]);
+        compare(count, replySize - toReceive[connection]);
       }
       int missing = toReceive[connection] - (int) count;
       while (missing <= 0) {
-        missing += size;
+        missing += replySize;
         underWay--;
         answer(connection);
       }
@@ -227,9 +234,11 @@ final class LoadLoop {
   }
 
   private void compare(long count, int offset) {
-    if (count > size - offset
-        || MemorySegment.mismatch(buffer, 0, count, message, offset, offset + count) >= 0) {
-      throw new IllegalStateException("what came back is not what was sent");
+    long known = Math.clamp(replyStart.byteSize() - offset, 0, count);
+    int from = known == 0 ? 0 : offset;
+    if (count > replySize - offset
+        || MemorySegment.mismatch(buffer, 0, known, replyStart, from, from + known) >= 0) {
+      throw new IllegalStateException("what came back is not what was to come");
     }
   }
 

@@ -13,6 +13,7 @@ import java.util.List;
  * ends in whatever way: its input is a pipe from here.
  */
 final class ServerProcess implements AutoCloseable {
+  private final EchoServer.Kind kind;
   private final Process process;
   private final BufferedReader output;
   private final Writer input;
@@ -28,10 +29,11 @@ final class ServerProcess implements AutoCloseable {
     command.add(ServerMain.class.getName());
     command.addAll(List.of(kind.name(), String.valueOf(threads), String.valueOf(buffer)));
     return new ServerProcess(
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+        kind, new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }
 
-  private ServerProcess(Process process) throws IOException {
+  private ServerProcess(EchoServer.Kind kind, Process process) throws IOException {
+    this.kind = kind;
     this.process = process;
     output = process.inputReader();
     input = process.outputWriter();
@@ -48,6 +50,11 @@ final class ServerProcess implements AutoCloseable {
 
   int port() {
     return port;
+  }
+
+  /** Returns what it is to be told, in messages of a size if that can be chosen. */
+  Talk talk(int size) {
+    return kind.isHttp() ? Talk.http(port) : Talk.echo(size);
   }
 
   long pid() {

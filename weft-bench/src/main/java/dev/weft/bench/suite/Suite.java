@@ -2,6 +2,7 @@ package dev.weft.bench.suite;
 
 import dev.weft.bench.echo.EchoBenchmark;
 import dev.weft.bench.echo.HookEchoBenchmark;
+import dev.weft.bench.echo.HttpBenchmark;
 import dev.weft.bench.model.Comparison;
 import java.util.List;
 
@@ -43,6 +44,7 @@ public final class Suite {
         EchoBenchmark.threads(),
         EchoBenchmark.accept(),
         EchoBenchmark.idle(),
+        HttpBenchmark.comparison(),
         HookEchoBenchmark.comparison(),
         HookEchoBenchmark.threads(),
         HookQueueBenchmark.comparison(),

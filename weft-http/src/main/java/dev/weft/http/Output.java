@@ -1,0 +1,64 @@
+package dev.weft.http;
+
+import java.io.IOException;
+import java.util.Arrays;
+
+/** What is to be sent over a connection, until there is enough of it. */
+final class Output {
+  private static final int MOST = 8 * 1024;
+
+  private final Transport transport;
+  private byte[] bytes = new byte[512];
+  private int size;
+
+  Output(Transport transport) {
+    this.transport = transport;
+  }
+
+  void write(int oneByte) throws IOException {
+    if (size == bytes.length && !hasRoom(1)) {
+      flush();
+    }
+    bytes[size++] = (byte) oneByte;
+  }
+
+  void write(byte[] source, int offset, int length) throws IOException {
+    if (length > bytes.length - size && !hasRoom(length)) {
+      flush();
+      if (length >= MOST) {
+        transport.write(source, offset, length); // no need to copy what is long
+        return;
+      }
+      bytes = new byte[MOST];
+    }
+    System.arraycopy(source, offset, bytes, size, length);
+    size += length;
+  }
+
+  /** Makes room for so many bytes more; returns false if there are to be no more. */
+  private boolean hasRoom(int count) {
+    if (count > MOST - size) {
+      return false;
+    }
+    bytes = Arrays.copyOf(bytes, Math.min(MOST, Math.max(2 * bytes.length, size + count)));
+    return true;
+  }
+
+  /** Writes text in ISO 8859-1, and ? for what that does not have. */
+  void write(String text) throws IOException {
+    int length = text.length();
+    for (int i = 0; i < length; i++) {
+      char c = text.charAt(i);
+      write(c < 256 ? c : '?');
+    }
+  }
+
+  /** Sends what is there. */
+  void flush() throws IOException {
+    int count = size;
+    size = 0;
+    if (count > 0) {
+      transport.write(bytes, 0, count);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package dev.weft.http;
+
+import com.sun.net.httpserver.HttpContext;
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/** An HTTP server as the JDK's API has it. */
+final class PlainServer extends HttpServer {
+  private final Server server = new Server(this, false);
+
+  @Override
+  public void bind(InetSocketAddress address, int backlog) throws IOException {
+    server.bind(address, backlog);
+  }
+
+  @Override
+  public void start() {
+    server.start();
+  }
+
+  @Override
+  public void setExecutor(@Nullable Executor executor) {
+    server.executor(executor);
+  }
+
+  @Override
+  public @Nullable Executor getExecutor() {
+    return server.executor();
+  }
+
+  @Override
+  public void stop(int seconds) {
+    server.stop(seconds);
+  }
+
+  @Override
+  public HttpContext createContext(String path, HttpHandler handler) {
+    return server.createContext(path, Objects.requireNonNull(handler, "handler"));
+  }
+
+  @Override
+  public HttpContext createContext(String path) {
+    return server.createContext(path, null);
+  }
+
+  @Override
+  public void removeContext(String path) {
+    server.contexts().remove(Objects.requireNonNull(path, "path"));
+  }
+
+  @Override
+  public void removeContext(HttpContext context) {
+    server.removeContext(Objects.requireNonNull(context, "context"));
+  }
+
+  @Override
+  public @Nullable InetSocketAddress getAddress() {
+    return server.address();
+  }
+}

@@ -1,0 +1,51 @@
+package dev.weft.http;
+
+import dev.weft.net.TcpStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
+
+/** A connection that is not encrypted. */
+final class PlainTransport implements Transport {
+  private final TcpStream stream;
+
+  PlainTransport(TcpStream stream) {
+    this.stream = stream;
+  }
+
+  @Override
+  public int read(byte[] bytes, int offset, int length) throws IOException {
+    return stream.read(bytes, offset, length);
+  }
+
+  @Override
+  public void write(byte[] bytes, int offset, int length) throws IOException {
+    stream.write(bytes, offset, length);
+  }
+
+  @Override
+  public InetSocketAddress localAddress() throws IOException {
+    return (InetSocketAddress) stream.localAddress();
+  }
+
+  @Override
+  public InetSocketAddress remoteAddress() throws IOException {
+    return (InetSocketAddress) stream.remoteAddress();
+  }
+
+  @Override
+  public @Nullable SSLSession session() {
+    return null;
+  }
+
+  @Override
+  public void close() {
+    stream.close();
+  }
+
+  @Override
+  public void abort() {
+    stream.close();
+  }
+}

@@ -1,0 +1,389 @@
+package dev.weft.http;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import com.sun.net.httpserver.Headers;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request up to its body: the request line and what its headers mean for the connection.
+ *
+ * <p>As strict as RFC 9112 wants it of who stands at the end of a chain: what two servers could
+ * understand differently (two lengths, a length and chunks, folded lines, bare line feeds, spaces
+ * before a colon) is refused.
+ */
+final class RequestHead {
+  /** Of a body whose length its chunks tell. */
+  static final long CHUNKED = -1;
+
+  private static final int CR = '\r';
+  private static final int LF = '\n';
+
+  /** Characters of methods and of the names of headers. */
+  private static final boolean[] TOKEN = charactersOf("!#$%&'*+-.^_`|~");
+
+  /** Characters of a target that is a valid URI whatever their order, after a single slash. */
+  private static final boolean[] PLAIN = charactersOf("/?-._~!$&'()*+,;=:@");
+
+  private final String method;
+  private final String target;
+  private final boolean http10;
+  private final Headers headers;
+  private @Nullable URI uri;
+  private long bodyLength;
+  private boolean expectsContinue;
+  private boolean wantsClose;
+  private boolean wantsKeepAlive;
+
+  // while it is parsed
+  private boolean lengthSeen;
+  private boolean encodingSeen;
+
+  private RequestHead(String method, String target, boolean http10, Headers headers) {
+    this.method = method;
+    this.target = target;
+    this.http10 = http10;
+    this.headers = headers;
+  }
+
+  /** Returns whether a character may be in a method, the name of a header, a token. */
+  static boolean isToken(int c) {
+    return c < TOKEN.length && TOKEN[c];
+  }
+
+  private static boolean[] charactersOf(String others) {
+    boolean[] set = new boolean[256];
+    for (char c = '0'; c <= 'z'; c++) {
+      set[c] = Character.isLetterOrDigit(c);
+    }
+    others.chars().forEach(c -> set[c] = true);
+    return set;
+  }
+
+  // ---- reading ----
+
+  /** Returns the next one; null if the connection has ended before its first byte. */
+  static @Nullable RequestHead read(Input input, HttpLimits limits, Runnable whenBegun)
+      throws IOException, Rejected {
+    if (!skipEmptyLines(input)) {
+      return null;
+    }
+    int length = find(input, limits, whenBegun);
+    byte[] bytes = input.bytes();
+    int start = input.start();
+    input.take(length);
+    return parse(bytes, start, start + length, limits);
+  }
+
+  /** Clients of old send one too many after a body. Returns false at the end. */
+  private static boolean skipEmptyLines(Input input) throws IOException {
+    while (true) {
+      while (!input.isEmpty()) {
+        int next = input.bytes()[input.start()];
+        if (next != CR && next != LF) {
+          return true;
+        }
+        input.take(1);
+      }
+      if (!input.more()) {
+        return false;
+      }
+    }
+  }
+
+  /** Waits until the empty line behind the headers is there; returns the length up to there. */
+  private static int find(Input input, HttpLimits limits, Runnable whenBegun)
+      throws IOException, Rejected {
+    int seen = 0;
+    boolean begun = false;
+    while (true) {
+      byte[] bytes = input.bytes();
+      int start = input.start();
+      int end = input.end();
+      for (int i = Math.max(start + 3, start + seen); i < end; i++) {
+        if (bytes[i] == LF && bytes[i - 1] == CR && bytes[i - 2] == LF && bytes[i - 3] == CR) {
+          return i + 1 - start;
+        }
+      }
+      seen = end - start;
+      if (seen > limits.headBytes()) {
+        throw tooLarge(bytes, start, end);
+      }
+      if (!begun) {
+        begun = true;
+        whenBegun.run();
+      }
+      if (!input.more()) {
+        throw new Rejected(Status.BAD_REQUEST, "the request ends in the middle of its headers");
+      }
+    }
+  }
+
+  private static Rejected tooLarge(byte[] bytes, int start, int end) {
+    for (int i = start; i < end; i++) {
+      if (bytes[i] == LF) {
+        return new Rejected(Status.HEADERS_TOO_LARGE, "the headers are too long");
+      }
+    }
+    return new Rejected(Status.URI_TOO_LONG, "the request line is too long");
+  }
+
+  // ---- parsing ----
+
+  private static RequestHead parse(byte[] bytes, int start, int end, HttpLimits limits)
+      throws Rejected {
+    int firstSpace = indexOf(bytes, start, end, ' ');
+    int secondSpace = indexOf(bytes, firstSpace + 1, end, ' ');
+    int lineEnd = indexOf(bytes, start, end, CR);
+    if (firstSpace == start || secondSpace >= lineEnd || secondSpace == firstSpace + 1) {
+      throw bad("the request line is not METHOD TARGET VERSION");
+    }
+    for (int i = start; i < firstSpace; i++) {
+      if (!TOKEN[bytes[i] & 0xFF]) {
+        throw bad("the method has a character that is not allowed");
+      }
+    }
+    boolean http10 = isHttp10(bytes, secondSpace + 1, lineEnd);
+    int headersStart = lineEnd + 2;
+    int headersEnd = end - 2;
+    RequestHead head =
+        new RequestHead(
+            methodOf(bytes, start, firstSpace),
+            new String(bytes, firstSpace + 1, secondSpace - firstSpace - 1, ISO_8859_1),
+            http10,
+            new RequestHeaders(Arrays.copyOfRange(bytes, headersStart, headersEnd)));
+    if (!isPlain(bytes, firstSpace + 1, secondSpace)) {
+      head.parseUri();
+    }
+    head.parseHeaders(bytes, headersStart, headersEnd, limits);
+    return head;
+  }
+
+  /** The usual ones are not made anew each time. */
+  private static String methodOf(byte[] bytes, int start, int end) {
+    if (end - start == 3 && bytes[start] == 'G' && bytes[start + 1] == 'E') {
+      return bytes[start + 2] == 'T' ? "GET" : new String(bytes, start, 3, ISO_8859_1);
+    }
+    return new String(bytes, start, end - start, ISO_8859_1);
+  }
+
+  private static boolean isHttp10(byte[] bytes, int start, int end) throws Rejected {
+    boolean http1 =
+        end - start == 8
+            && bytes[start] == 'H'
+            && bytes[start + 1] == 'T'
+            && bytes[start + 2] == 'T'
+            && bytes[start + 3] == 'P'
+            && bytes[start + 4] == '/'
+            && bytes[start + 6] == '.'
+            && isDigit(bytes[start + 5])
+            && isDigit(bytes[start + 7]);
+    if (!http1) {
+      throw bad("the request line does not end with the version, as in HTTP/1.1");
+    }
+    if (bytes[start + 5] != '1') {
+      throw new Rejected(Status.VERSION_NOT_SUPPORTED, "only HTTP/1.1 and HTTP/1.0 are spoken");
+    }
+    return bytes[start + 7] == '0';
+  }
+
+  private static boolean isDigit(byte b) {
+    return b >= '0' && b <= '9';
+  }
+
+  /** Most targets need not be parsed to know that they can be. */
+  private static boolean isPlain(byte[] bytes, int start, int end) {
+    if (bytes[start] != '/' || (end - start > 1 && bytes[start + 1] == '/')) {
+      return false;
+    }
+    for (int i = start; i < end; i++) {
+      if (!PLAIN[bytes[i] & 0xFF]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void parseUri() throws Rejected {
+    try {
+      uri = new URI(target);
+    } catch (URISyntaxException e) {
+      throw bad("the target is not a URI: " + e.getReason());
+    }
+    if (uri.getPath() == null) {
+      throw bad("the target has no path");
+    }
+  }
+
+  private void parseHeaders(byte[] bytes, int start, int end, HttpLimits limits) throws Rejected {
+    int count = 0;
+    for (int at = start; at < end; ) {
+      int colon = at;
+      while (TOKEN[bytes[colon] & 0xFF]) {
+        colon++;
+      }
+      if (bytes[colon] != ':' || colon == at) {
+        throw bad("a header line is not NAME: VALUE");
+      }
+      int lineEnd = colon + 1;
+      while (isValue(bytes[lineEnd])) {
+        lineEnd++;
+      }
+      if (bytes[lineEnd] != CR || bytes[lineEnd + 1] != LF) {
+        throw bad("a header has a character that is not allowed");
+      }
+      if (++count > limits.headers()) {
+        throw new Rejected(
+            Status.HEADERS_TOO_LARGE, "there are more than " + limits.headers() + " headers");
+      }
+      parseHeader(bytes, at, colon, lineEnd);
+      at = lineEnd + 2;
+    }
+    if (lengthSeen && encodingSeen) {
+      throw bad("the request has a Content-Length and a Transfer-Encoding");
+    }
+    if (bodyLength > limits.bodyBytes()) {
+      throw new Rejected(
+          Status.CONTENT_TOO_LARGE, "the body is longer than " + limits.bodyBytes() + " bytes");
+    }
+  }
+
+  private static boolean isValue(byte b) {
+    return (b >= ' ' && b != 127) || b < 0 || b == '\t';
+  }
+
+  /** Takes note of what a header says to the server; its length tells most of them apart. */
+  private void parseHeader(byte[] bytes, int start, int colon, int end) throws Rejected {
+    switch (colon - start) {
+      case 6 -> {
+        if (is("expect", bytes, start)) {
+          if (!"100-continue".equalsIgnoreCase(value(bytes, colon, end))) {
+            throw new Rejected(Status.EXPECTATION_FAILED, "only 100-continue can be expected");
+          }
+          expectsContinue = !http10;
+        }
+      }
+      case 10 -> {
+        if (is("connection", bytes, start)) {
+          for (String option : value(bytes, colon, end).split(",", -1)) {
+            wantsClose |= "close".equalsIgnoreCase(option.strip());
+            wantsKeepAlive |= "keep-alive".equalsIgnoreCase(option.strip());
+          }
+        }
+      }
+      case 14 -> {
+        if (is("content-length", bytes, start)) {
+          if (lengthSeen) {
+            throw bad("the request has two Content-Lengths");
+          }
+          lengthSeen = true;
+          bodyLength = length(value(bytes, colon, end));
+        }
+      }
+      case 17 -> {
+        if (is("transfer-encoding", bytes, start)) {
+          if (encodingSeen || !"chunked".equalsIgnoreCase(value(bytes, colon, end))) {
+            throw new Rejected(
+                Status.NOT_IMPLEMENTED, "the only Transfer-Encoding that is known is chunked");
+          }
+          encodingSeen = true;
+          bodyLength = CHUNKED;
+        }
+      }
+      default -> {}
+    }
+  }
+
+  /** Returns whether a name is this one, which is in small letters and of the same length. */
+  private static boolean is(String name, byte[] bytes, int start) {
+    for (int i = 0; i < name.length(); i++) {
+      int c = bytes[start + i];
+      if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != name.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String value(byte[] bytes, int colon, int end) {
+    return new String(bytes, colon + 1, end - colon - 1, ISO_8859_1).strip();
+  }
+
+  private static long length(String value) throws Rejected {
+    if (value.isEmpty() || value.length() > 18 || !value.chars().allMatch(c -> isDigit((byte) c))) {
+      throw bad("the Content-Length is no number of bytes");
+    }
+    return Long.parseLong(value);
+  }
+
+  private static int indexOf(byte[] bytes, int start, int end, int wanted) {
+    int at = start;
+    while (at < end && bytes[at] != wanted) {
+      at++;
+    }
+    return at;
+  }
+
+  private static Rejected bad(String why) {
+    return new Rejected(Status.BAD_REQUEST, why);
+  }
+
+  // ---- what it says ----
+
+  String method() {
+    return method;
+  }
+
+  boolean isHead() {
+    return method.equals("HEAD");
+  }
+
+  URI uri() {
+    URI known = uri;
+    if (known == null) {
+      known = URI.create(target);
+      uri = known;
+    }
+    return known;
+  }
+
+  /** The decoded path, which contexts are found by. */
+  String path() {
+    URI known = uri;
+    if (known != null) {
+      return known.getPath();
+    }
+    int query = target.indexOf('?');
+    return query < 0 ? target : target.substring(0, query);
+  }
+
+  boolean http10() {
+    return http10;
+  }
+
+  String protocol() {
+    return http10 ? "HTTP/1.0" : "HTTP/1.1";
+  }
+
+  Headers headers() {
+    return headers;
+  }
+
+  /** How many bytes follow, or {@link #CHUNKED}. */
+  long bodyLength() {
+    return bodyLength;
+  }
+
+  boolean expectsContinue() {
+    return expectsContinue;
+  }
+
+  /** Whether the client wants the connection to stay open. */
+  boolean keepsAlive() {
+    return !wantsClose && (!http10 || wantsKeepAlive);
+  }
+}

@@ -1,0 +1,284 @@
+package dev.weft.http;
+
+import com.sun.net.httpserver.HttpContext;
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import dev.weft.Fiber;
+import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
+import dev.weft.net.TcpListener;
+import dev.weft.net.TcpStream;
+import dev.weft.time.Timer;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is behind a server, be it {@link PlainServer} or {@link TlsServer}: where it listens, its
+ * contexts, its connections and its life.
+ *
+ * <pre>
+ *   NEW ──► BOUND ──► STARTED ──► STOPPED      bind, start, stop
+ *    │        │                      ▲
+ *    └────────┴──────────────────────┘
+ * </pre>
+ *
+ * <p>One fiber accepts; each connection has a fiber of its own, dealt round the threads of the
+ * scheduler that {@link #start} was called on.
+ */
+final class Server {
+  private static final int TICKS_A_SECOND = 4;
+  private static final Duration TICK = Duration.ofSeconds(1).dividedBy(TICKS_A_SECOND);
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(5);
+  private static final System.Logger LOG = System.getLogger("dev.weft.http");
+
+  private final HttpServer facade;
+  private final boolean encrypted;
+  private final HttpLimits limits = HttpLimits.fromProperties();
+  private final Contexts contexts = new Contexts();
+  private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+
+  // how many there are: to ask the set would be to count
+  private final AtomicInteger open = new AtomicInteger();
+
+  // under this
+  private @Nullable TcpListener listener;
+  private @Nullable Fiber<Void> acceptor;
+  private @Nullable Timer clock;
+
+  private volatile @Nullable Executor executor;
+  private volatile @Nullable HttpsConfigurator configurator;
+  private volatile boolean started;
+  private volatile boolean stopping;
+
+  // only the clock writes it
+  private volatile int tick;
+
+  Server(HttpServer facade, boolean encrypted) {
+    this.facade = facade;
+    this.encrypted = encrypted;
+  }
+
+  // ---- life ----
+
+  synchronized void bind(InetSocketAddress address, int backlog) throws IOException {
+    Objects.requireNonNull(address, "address");
+    if (listener != null) {
+      throw new BindException("the server is bound already, to " + address());
+    }
+    TcpListener.Builder builder = TcpListener.builder();
+    if (backlog > 0) {
+      builder.backlog(backlog);
+    }
+    listener = builder.bind(address);
+  }
+
+  synchronized @Nullable InetSocketAddress address() {
+    TcpListener at = listener;
+    try {
+      return at == null || !at.isOpen() ? null : (InetSocketAddress) at.localAddress();
+    } catch (IOException e) {
+      return null; // closed meanwhile
+    }
+  }
+
+  synchronized void start() {
+    TcpListener at = listener;
+    if (at == null) {
+      throw new IllegalStateException("cannot start a server that is not bound: call bind first");
+    }
+    if (started || stopping) {
+      throw new IllegalStateException(
+          "cannot start a server that has been " + (stopping ? "stopped" : "started"));
+    }
+    Scheduler scheduler = Scheduler.current().orElseGet(Scheduler::shared);
+    started = true;
+    clock = scheduler.timers().every(TICK, this::tick);
+    acceptor = scheduler.go(FiberOptions.named("http-acceptor"), () -> acceptAll(scheduler, at));
+  }
+
+  /** Stops: takes no more requests, waits for those under way for so long, and closes all. */
+  void stop(int seconds) {
+    if (seconds < 0) {
+      throw new IllegalArgumentException("a delay must be 0 or more seconds, not " + seconds);
+    }
+    Fiber<Void> accepting;
+    synchronized (this) {
+      stopping = true;
+      accepting = acceptor;
+      acceptor = null;
+      if (listener != null) {
+        listener.close();
+      }
+      if (clock != null) {
+        clock.cancel();
+      }
+    }
+    try {
+      connections.stream().filter(c -> !c.isBusy()).forEach(Connection::abort);
+      awaitIdle(System.nanoTime() + Duration.ofSeconds(seconds).toNanos());
+      if (accepting != null) {
+        accepting.join();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      connections.forEach(Connection::abort);
+    }
+  }
+
+  private void awaitIdle(long deadline) throws InterruptedException {
+    while (connections.stream().anyMatch(Connection::isBusy) && System.nanoTime() < deadline) {
+      Fiber.sleep(LOOK_AGAIN);
+    }
+  }
+
+  // ---- connections ----
+
+  private void acceptAll(Scheduler scheduler, TcpListener at) {
+    FiberOptions options = FiberOptions.named("http-connection");
+    while (!stopping) {
+      try {
+        awaitRoom();
+        TcpStream stream = at.accept();
+        try {
+          begin(scheduler, options, stream);
+        } catch (IOException | RuntimeException e) {
+          stream.close();
+          log(Level.WARNING, "a connection cannot be served", e);
+        }
+      } catch (ClosedChannelException e) {
+        return;
+      } catch (IOException e) {
+        log(Level.WARNING, "cannot accept: " + e.getMessage(), e);
+      } catch (InterruptedException e) {
+        return; // its scheduler gives up
+      }
+    }
+  }
+
+  private void awaitRoom() throws InterruptedException {
+    while (open.get() >= limits.connections() && !stopping) {
+      Fiber.sleep(LOOK_AGAIN);
+    }
+  }
+
+  private void begin(Scheduler scheduler, FiberOptions options, TcpStream stream)
+      throws IOException {
+    stream.option(StandardSocketOptions.TCP_NODELAY, true);
+    Connection connection = new Connection(this, transportOf(stream));
+    open.incrementAndGet();
+    connections.add(connection);
+    try {
+      scheduler.go(options, connection::serve);
+    } catch (RejectedExecutionException e) {
+      ended(connection);
+      throw e;
+    }
+    if (stopping) {
+      connection.abort(); // or stop() may have looked before it was there
+    }
+  }
+
+  private Transport transportOf(TcpStream stream) throws IOException {
+    if (!encrypted) {
+      return new PlainTransport(stream);
+    }
+    HttpsConfigurator chosen = configurator;
+    if (chosen == null) {
+      throw new IOException("no certificate: call setHttpsConfigurator before start");
+    }
+    InetSocketAddress client = (InetSocketAddress) stream.remoteAddress();
+    return new TlsTransport(stream, TlsParameters.engine(chosen, client));
+  }
+
+  void ended(Connection connection) {
+    if (connections.remove(connection)) {
+      open.decrementAndGet();
+    }
+  }
+
+  /** Returns whether a connection may stay that has nothing to do. */
+  boolean keepsIdle() {
+    return !stopping && open.get() <= limits.idleConnections();
+  }
+
+  boolean isStopping() {
+    return stopping;
+  }
+
+  // ---- time ----
+
+  private void tick() {
+    int now = tick + 1;
+    tick = now;
+    connections.forEach(connection -> connection.closeIfExpired(now));
+  }
+
+  int tickAfter(int seconds) {
+    return tick + seconds * TICKS_A_SECOND + 1;
+  }
+
+  // ---- settings ----
+
+  HttpLimits limits() {
+    return limits;
+  }
+
+  Contexts contexts() {
+    return contexts;
+  }
+
+  Context createContext(String path, @Nullable HttpHandler handler) {
+    Context context = new Context(facade, path, handler);
+    contexts.add(context);
+    return context;
+  }
+
+  void removeContext(HttpContext context) {
+    contexts.remove(context);
+  }
+
+  @Nullable Executor executor() {
+    return executor;
+  }
+
+  void executor(@Nullable Executor newExecutor) {
+    checkNotStarted();
+    executor = newExecutor;
+  }
+
+  @Nullable HttpsConfigurator configurator() {
+    return configurator;
+  }
+
+  void configurator(HttpsConfigurator newConfigurator) {
+    Objects.requireNonNull(newConfigurator, "configurator");
+    checkNotStarted();
+    configurator = newConfigurator;
+  }
+
+  private void checkNotStarted() {
+    if (started) {
+      throw new IllegalStateException("cannot be set any more: the server has been started");
+    }
+  }
+
+  void log(Level level, String message, @Nullable Throwable e) {
+    if (LOG.isLoggable(level)) {
+      LOG.log(level, message, e);
+    }
+  }
+}

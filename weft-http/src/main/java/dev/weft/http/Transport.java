@@ -1,0 +1,31 @@
+package dev.weft.http;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
+
+/** The bytes of a connection, as they are or encrypted. One thread reads at a time, one writes. */
+interface Transport extends AutoCloseable {
+  /** Reads at least a byte, if need be after a wait; returns how many, -1 at the end. */
+  int read(byte[] bytes, int offset, int length) throws IOException;
+
+  /** Writes all of it. */
+  void write(byte[] bytes, int offset, int length) throws IOException;
+
+  /** Returns the address of this end. */
+  InetSocketAddress localAddress() throws IOException;
+
+  /** Returns the address of the other end. */
+  InetSocketAddress remoteAddress() throws IOException;
+
+  /** Returns what was agreed on with the other side, or null if nothing is encrypted. */
+  @Nullable SSLSession session();
+
+  /** Closes it; whoever waits for it is woken. Any thread may, at any time, and twice. */
+  @Override
+  void close();
+
+  /** Closes it without a word to the other side, and so without a wait. */
+  void abort();
+}

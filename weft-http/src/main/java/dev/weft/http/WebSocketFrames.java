@@ -1,0 +1,332 @@
+package dev.weft.http;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The frames of a WebSocket, RFC 6455, section 5: those of a client are read, a server's written.
+ *
+ * <pre>
+ *   ┌─────┬─────┬────────┬──────┬─────────┬──────────────┬─────────┬─────────────┐
+ *   │ fin │ rsv │ opcode │ mask │ length  │ more length  │   key   │   payload   │
+ *   │  1  │  3  │    4   │   1  │    7    │ 0, 16 or 64  │ 0 or 32 │     ...     │
+ *   └─────┴─────┴────────┴──────┴─────────┴──────────────┴─────────┴─────────────┘
+ * </pre>
+ *
+ * <p>Invariants of reading:
+ *
+ * <ul>
+ *   <li>A header is taken when all of it is there, and what has come of a payload is kept here. So
+ *       a read that fails while it waits, by an interrupt, can be called again and goes on.
+ *   <li>{@code size <= message.length <= limit}; the array grows with what comes, not with what is
+ *       announced.
+ *   <li>{@code 0 <= done <= length}; {@code done < length} only in the middle of a frame.
+ * </ul>
+ */
+final class WebSocketFrames {
+  static final int CONTINUATION = 0;
+  static final int TEXT = 1;
+  static final int BINARY = 2;
+  static final int CLOSE = 8;
+  static final int PING = 9;
+  static final int PONG = 10;
+
+  /** How many bytes a control frame may have. */
+  static final int MOST_CONTROL = 125;
+
+  private static final int FIN = 0x80;
+  private static final int RESERVED = 0x70;
+  private static final int OPCODE = 0x0F;
+  private static final int MASKED = 0x80;
+  private static final int LENGTH = 0x7F;
+  private static final int LENGTH_OF_2 = 126;
+  private static final int LENGTH_OF_8 = 127;
+  private static final int SIZE_OF_KEY = 4;
+
+  /** So much of an announced payload gets its room before any of it has come. */
+  private static final int BELIEVED = 64 * 1024;
+
+  private static final byte[] NOTHING = {};
+  private static final VarHandle LONGS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+  /** A whole message, of whatever many frames, or a control frame. */
+  @SuppressWarnings("ArrayRecordComponent") // handed over, not compared
+  record Frame(int opcode, byte[] payload) {}
+
+  /** What the other side must not do; a close frame tells it so. */
+  static final class Violation extends ProtocolException {
+    private static final long serialVersionUID = 1;
+
+    private final int code;
+
+    Violation(int code, String message) {
+      super(message);
+      this.code = code;
+    }
+
+    WebSocketClose close() {
+      return new WebSocketClose(code, String.valueOf(getMessage()));
+    }
+  }
+
+  private final Input input;
+  private final Output output;
+  private final int limit;
+
+  // the frame under way, or the last one; the first byte of the key is the lowest
+  private int opcode;
+  private boolean last;
+  private int key;
+  private int length;
+  private int done;
+  private boolean inFrame;
+
+  // the message under way; CONTINUATION if there is none
+  private int kind = CONTINUATION;
+  private byte[] message = NOTHING;
+  private int size;
+
+  // the control frame under way
+  private byte[] control = NOTHING;
+
+  /**
+   * Creates it.
+   *
+   * @param limit how many bytes a message may have
+   */
+  WebSocketFrames(Input input, Output output, int limit) {
+    this.input = input;
+    this.output = output;
+    this.limit = limit;
+  }
+
+  // ---- reading ----
+
+  /**
+   * Waits for the next message or control frame; null at the end of the connection.
+   *
+   * @throws Violation if the other side breaks the rules; nothing can be read after that
+   * @throws EOFException if the connection ends in the middle
+   */
+  @Nullable Frame read() throws IOException {
+    while (inFrame || readHeader()) {
+      readPayload();
+      inFrame = false;
+      if (opcode >= CLOSE) {
+        return new Frame(opcode, control);
+      }
+      if (last) {
+        Frame whole =
+            new Frame(kind, size == message.length ? message : Arrays.copyOf(message, size));
+        kind = CONTINUATION;
+        message = NOTHING;
+        size = 0;
+        return whole;
+      }
+    }
+    return null;
+  }
+
+  /** Returns false if there is no further frame. */
+  private boolean readHeader() throws IOException {
+    if (!await(2)) {
+      if (!input.isEmpty() || kind != CONTINUATION) {
+        throw new EOFException("the other side has ended in the middle of a message");
+      }
+      return false;
+    }
+    int first = input.bytes()[input.start()];
+    int second = input.bytes()[input.start() + 1];
+    check(first, second);
+    int form = second & LENGTH;
+    int extra = form == LENGTH_OF_2 ? 2 : form == LENGTH_OF_8 ? 8 : 0;
+    if (!await(2 + extra + SIZE_OF_KEY)) {
+      throw new EOFException("the other side has ended in the middle of a frame");
+    }
+    long announced = extra == 0 ? form : lengthOf(extra);
+    boolean isControl = (first & OPCODE) >= CLOSE;
+    if (!isControl && announced > limit - size) {
+      throw new Violation(WebSocketClose.TOO_LARGE, "a message has more than " + limit + " bytes");
+    }
+    opcode = first & OPCODE;
+    last = (first & FIN) != 0;
+    key = Integer.reverseBytes((int) bigEndian(2 + extra, SIZE_OF_KEY));
+    length = (int) announced;
+    done = 0;
+    inFrame = true;
+    input.take(2 + extra + SIZE_OF_KEY);
+    if (isControl) {
+      control = new byte[length];
+    } else if (opcode != CONTINUATION) {
+      kind = opcode;
+    }
+    return true;
+  }
+
+  /** Looks at the first two bytes of a header. */
+  private void check(int first, int second) throws Violation {
+    int next = first & OPCODE;
+    if ((first & RESERVED) != 0) {
+      throw violation("a frame has reserved bits set");
+    }
+    if ((second & MASKED) == 0) {
+      throw violation("a frame is not masked");
+    }
+    switch (next) {
+      case CONTINUATION -> {
+        if (kind == CONTINUATION) {
+          throw violation("a continuation continues nothing");
+        }
+      }
+      case TEXT, BINARY -> {
+        if (kind != CONTINUATION) {
+          throw violation("a message begins inside another one");
+        }
+      }
+      case CLOSE, PING, PONG -> {
+        if ((first & FIN) == 0) {
+          throw violation("a control frame is fragmented");
+        }
+        if ((second & LENGTH) > MOST_CONTROL) {
+          throw violation("a control frame has more than 125 bytes");
+        }
+      }
+      default -> throw violation("a frame has the reserved opcode " + next);
+    }
+  }
+
+  /** Returns the length that is told in so many bytes. */
+  private long lengthOf(int bytes) throws Violation {
+    long announced = bigEndian(2, bytes);
+    if (announced < 0) {
+      throw violation("a frame has a length of 64 bits");
+    }
+    if (announced < (bytes == 2 ? LENGTH_OF_2 : 1 << 16)) {
+      throw violation("a frame tells its length in more bytes than it needs");
+    }
+    return announced;
+  }
+
+  private long bigEndian(int from, int count) {
+    long value = 0;
+    for (int i = 0; i < count; i++) {
+      value = (value << 8) | (input.bytes()[input.start() + from + i] & 0xFF);
+    }
+    return value;
+  }
+
+  private static Violation violation(String message) {
+    return new Violation(WebSocketClose.PROTOCOL_ERROR, message);
+  }
+
+  /** Waits until so many bytes can be looked at; returns false if the end comes before. */
+  private boolean await(int count) throws IOException {
+    while (input.end() - input.start() < count) {
+      if (!input.more()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void readPayload() throws IOException {
+    if (opcode >= CLOSE) {
+      while (done < length) {
+        done += fill(control, done, length - done);
+      }
+      return;
+    }
+    while (done < length) {
+      if (size == message.length) {
+        message = Arrays.copyOf(message, nextSize());
+      }
+      int count = fill(message, size, Math.min(length - done, message.length - size));
+      done += count;
+      size += count;
+    }
+  }
+
+  /**
+   * Returns the room that the message is to have now: for the whole frame, unless that is long and
+   * has yet to come; and so much more, if other frames follow, that many short ones cost no more.
+   */
+  private int nextSize() {
+    long needed = size + (long) (length - done);
+    long wanted = last ? needed : Math.min(limit, Math.max(needed, 2L * size));
+    return (int) Math.min(wanted, size + (long) Math.max(size, BELIEVED));
+  }
+
+  /** Reads some of a payload; returns how much. */
+  private int fill(byte[] target, int offset, int most) throws IOException {
+    int count = input.read(target, offset, most);
+    if (count < 0) {
+      throw new EOFException("the other side has ended in the middle of a frame");
+    }
+    mask(target, offset, count, Integer.rotateRight(key, 8 * (done & 3)));
+    return count;
+  }
+
+  /** Masks bytes, or unmasks them, in place. */
+  static void mask(byte[] bytes, int offset, int count, int key) {
+    long twice = (key & 0xFFFF_FFFFL) | ((long) key << 32);
+    int i = 0;
+    for (; i <= count - Long.BYTES; i += Long.BYTES) {
+      LONGS.set(bytes, offset + i, (long) LONGS.get(bytes, offset + i) ^ twice);
+    }
+    for (; i < count; i++) {
+      bytes[offset + i] ^= (byte) (key >>> (8 * (i & 3)));
+    }
+  }
+
+  /** Takes whatever comes, until the end. */
+  void skipAll() throws IOException {
+    do {
+      input.take(input.end() - input.start());
+    } while (input.more());
+  }
+
+  /** Returns the text that the bytes are in UTF-8. */
+  static String decode(byte[] bytes) throws Violation {
+    String text = new String(bytes, StandardCharsets.UTF_8);
+    if (text.indexOf('\uFFFD') >= 0) { // it was sent, or it stands for what cannot be read
+      try {
+        StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+      } catch (CharacterCodingException e) {
+        throw new Violation(WebSocketClose.NOT_UTF_8, "a text is not UTF-8");
+      }
+    }
+    return text;
+  }
+
+  // ---- writing ----
+
+  /** Sends a message or control frame, in one frame. */
+  void write(int kindOfFrame, byte[] payload) throws IOException {
+    int count = payload.length;
+    output.write(FIN | kindOfFrame);
+    if (count < LENGTH_OF_2) {
+      output.write(count);
+    } else if (count < 1 << 16) {
+      output.write(LENGTH_OF_2);
+      output.write(count >> 8);
+      output.write(count);
+    } else {
+      output.write(LENGTH_OF_8);
+      for (int shift = 56; shift >= 0; shift -= 8) {
+        output.write((int) ((long) count >> shift));
+      }
+    }
+    output.write(payload, 0, count);
+    output.flush();
+  }
+}

@@ -1,0 +1,88 @@
+package dev.weft.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Command;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
+
+/** A certificate for 127.0.0.1, made by the JDK's keytool and signed by itself. */
+final class TlsCertificate {
+  private static final String PASSWORD = "not-a-secret";
+
+  private static @Nullable TlsCertificate shared;
+
+  private final KeyManager[] keys;
+  private final TrustManager[] trust;
+
+  private TlsCertificate(KeyManager[] keys, TrustManager[] trust) {
+    this.keys = keys;
+    this.trust = trust;
+  }
+
+  /** Returns the one that all tests use: keytool takes its time. */
+  static synchronized TlsCertificate shared() throws Exception {
+    if (shared == null) {
+      Path folder = Files.createTempDirectory("weft-certificate-");
+      Path file = folder.resolve("certificate.p12");
+      try {
+        shared = create(file);
+      } finally {
+        Files.deleteIfExists(file);
+        Files.delete(folder);
+      }
+    }
+    return shared;
+  }
+
+  /** Returns a new context, with sessions of its own, that shows the certificate and trusts it. */
+  SSLContext owner() throws Exception {
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(keys, trust, null);
+    return context;
+  }
+
+  /** Returns a new context that trusts the certificate and has none to show. */
+  SSLContext stranger() throws Exception {
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(new KeyManager[0], trust, null);
+    return context;
+  }
+
+  private static TlsCertificate create(Path file) throws Exception {
+    Path keytool = Path.of(System.getProperty("java.home"), "bin", "keytool");
+    String options =
+        "-genkeypair -alias server -keyalg EC -groupname secp256r1 -dname CN=127.0.0.1"
+            + " -ext san=ip:127.0.0.1 -validity 10 -storepass %s -keystore ".formatted(PASSWORD);
+    // by a shell, which takes the words apart
+    Command.Result made =
+        Command.of(
+                "sh",
+                "-c",
+                "exec \"$0\" " + options + "\"$1\"",
+                keytool.toString(),
+                file.toString())
+            .run();
+    assertThat(made.exitStatus()).as(made.stdout() + made.stderr()).isZero();
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    try (InputStream in = Files.newInputStream(file)) {
+      store.load(in, PASSWORD.toCharArray());
+    }
+    KeyManagerFactory own = KeyManagerFactory.getInstance("PKIX");
+    own.init(store, PASSWORD.toCharArray());
+    KeyStore known = KeyStore.getInstance("PKCS12");
+    known.load(null, null);
+    known.setCertificateEntry("server", store.getCertificate("server"));
+    TrustManagerFactory trusted = TrustManagerFactory.getInstance("PKIX");
+    trusted.init(known);
+    return new TlsCertificate(own.getKeyManagers(), trusted.getTrustManagers());
+  }
+}
