@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code ./weft http}, and HTTP servers under {@code ./weft run}, as processes of their own. */
 @Feature("A2")
-class HttpTest {
+class WebServerTest {
   @BeforeAll
   @Timeout(value = 5, unit = TimeUnit.MINUTES)
   static void build() throws Exception {
