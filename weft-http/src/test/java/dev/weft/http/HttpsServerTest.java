@@ -9,6 +9,7 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsExchange;
 import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
+import dev.weft.testkit.Certificate;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -42,7 +43,7 @@ class HttpsServerTest {
   }
 
   private static HttpClient client() throws Exception {
-    return HttpClient.newBuilder().sslContext(TlsCertificate.shared().owner()).build();
+    return HttpClient.newBuilder().sslContext(Certificate.shared().owner()).build();
   }
 
   private HttpRequest.Builder request(String path) {
@@ -60,7 +61,7 @@ class HttpsServerTest {
 
   @Test
   void itServesAsThePlainOneDoes() throws Exception {
-    server.setHttpsConfigurator(new HttpsConfigurator(TlsCertificate.shared().owner()));
+    server.setHttpsConfigurator(new HttpsConfigurator(Certificate.shared().owner()));
     server.createContext("/", HttpsServerTest::echo);
     server.createContext(
         "/session",
@@ -100,7 +101,7 @@ class HttpsServerTest {
   void theConfiguratorIsAskedForEachConnection() throws Exception {
     CompletableFuture<InetSocketAddress> asked = new CompletableFuture<>();
     server.setHttpsConfigurator(
-        new HttpsConfigurator(TlsCertificate.shared().owner()) {
+        new HttpsConfigurator(Certificate.shared().owner()) {
           @Override
           public void configure(HttpsParameters parameters) {
             asked.complete(parameters.getClientAddress());
@@ -129,7 +130,7 @@ class HttpsServerTest {
 
   @Test
   void whoSpeaksPlainlyIsNotUnderstood() throws Exception {
-    server.setHttpsConfigurator(new HttpsConfigurator(TlsCertificate.shared().owner()));
+    server.setHttpsConfigurator(new HttpsConfigurator(Certificate.shared().owner()));
     server.createContext("/", HttpsServerTest::echo);
     server.start();
     try (RawClient client = new RawClient(server.getAddress())) {

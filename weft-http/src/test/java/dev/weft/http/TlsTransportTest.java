@@ -10,6 +10,7 @@ import dev.weft.Fiber;
 import dev.weft.Scheduler;
 import dev.weft.net.TcpListener;
 import dev.weft.net.TcpStream;
+import dev.weft.testkit.Certificate;
 import dev.weft.testkit.Feature;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -70,8 +71,8 @@ class TlsTransportTest {
 
   @BeforeEach
   void makeContexts() throws Exception {
-    serverContext = TlsCertificate.shared().owner();
-    clientContext = TlsCertificate.shared().stranger();
+    serverContext = Certificate.shared().owner();
+    clientContext = Certificate.shared().stranger();
   }
 
   @AfterEach
@@ -972,8 +973,8 @@ class TlsTransportTest {
   @Feature("A2")
   void aNeededCertificateIsAskedForAndWithoutItThereIsNoConnection() throws Exception {
     for (Consumer<HttpsParameters> needing : needingTheClientsCertificate()) {
-      assertKnown(sessionWith(TlsCertificate.shared().owner(), needing));
-      assertThat(sessionWith(TlsCertificate.shared().stranger(), needing))
+      assertKnown(sessionWith(Certificate.shared().owner(), needing));
+      assertThat(sessionWith(Certificate.shared().stranger(), needing))
           .isInstanceOf(IOException.class);
     }
   }
@@ -982,15 +983,15 @@ class TlsTransportTest {
   @Feature("A2")
   void aWantedCertificateIsAskedForAndMayBeMissing() throws Exception {
     for (Consumer<HttpsParameters> wanting : wantingTheClientsCertificate()) {
-      assertKnown(sessionWith(TlsCertificate.shared().owner(), wanting));
-      assertUnknown(sessionWith(TlsCertificate.shared().stranger(), wanting));
+      assertKnown(sessionWith(Certificate.shared().owner(), wanting));
+      assertUnknown(sessionWith(Certificate.shared().stranger(), wanting));
     }
   }
 
   @Test
   @Feature("A2")
   void withoutAWishNobodyIsAsked() throws Exception {
-    assertUnknown(sessionWith(TlsCertificate.shared().owner(), parameters(chosen -> {})));
+    assertUnknown(sessionWith(Certificate.shared().owner(), parameters(chosen -> {})));
   }
 
   @Test

@@ -21,6 +21,7 @@ import com.sun.net.httpserver.HttpsServer;
 import dev.weft.Fiber;
 import dev.weft.Weft;
 import dev.weft.http.WebSockets.Sent;
+import dev.weft.testkit.Certificate;
 import dev.weft.testkit.Feature;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -473,7 +474,7 @@ class WebSocketTest {
 
   @Test
   void overTls() throws Exception {
-    TlsCertificate certificate = TlsCertificate.shared();
+    Certificate certificate = Certificate.shared();
     HttpsServer server =
         HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     servers.add(server);

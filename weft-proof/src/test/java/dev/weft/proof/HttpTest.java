@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.weft.Fiber;
+import dev.weft.testkit.Certificate;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.net.SocketTimeoutException;

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.weft.Fiber;
 import dev.weft.testkit.Feature;
+import dev.weft.testkit.TestServer;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -27,11 +28,11 @@ import redis.clients.jedis.exceptions.JedisException;
 /** Jedis and its pool, which is Apache's Commons Pool. */
 @Feature("H8")
 class JedisTest {
-  private static Server server;
+  private static TestServer server;
 
   @BeforeAll
   static void start() throws Exception {
-    server = Server.start("redis");
+    server = TestServer.start("redis");
   }
 
   @AfterAll
@@ -48,7 +49,7 @@ class JedisTest {
     }
   }
 
-  private static RedisClient client(Server server, int connections) {
+  private static RedisClient client(TestServer server, int connections) {
     ConnectionPoolConfig pool = new ConnectionPoolConfig();
     pool.setMaxTotal(connections);
     pool.setMaxIdle(connections);
@@ -105,7 +106,7 @@ class JedisTest {
 
   @Test
   void aServerThatDiesFailsThemAll() throws Exception {
-    try (Server mortal = Server.start("redis");
+    try (TestServer mortal = TestServer.start("redis");
         OneThread one = new OneThread();
         RedisClient client = client(mortal, FIBERS);
         Jedis other = new Jedis(URI.create(mortal.url()))) {

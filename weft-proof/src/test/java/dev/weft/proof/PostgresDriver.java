@@ -1,5 +1,6 @@
 package dev.weft.proof;
 
+import dev.weft.testkit.TestServer;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -31,7 +32,7 @@ enum PostgresDriver {
   }
 
   /** Returns what makes connections to the server. */
-  DataSource dataSource(Server server) throws ReflectiveOperationException {
+  DataSource dataSource(TestServer server) throws ReflectiveOperationException {
     Class<?> type = loader.loadClass("org.postgresql.ds.PGSimpleDataSource");
     DataSource source = (DataSource) type.getConstructor().newInstance();
     type.getMethod("setURL", String.class).invoke(source, server.url());

@@ -15,6 +15,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.weft.Fiber;
 import dev.weft.Weft;
 import dev.weft.testkit.Feature;
+import dev.weft.testkit.TestServer;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -38,11 +39,11 @@ class PostgresFaultsTest {
   private static final String CANCELED = "57014";
   private static final String CONNECTION_LOST = "08006";
 
-  private static Server server;
+  private static TestServer server;
 
   @BeforeAll
   static void start() throws Exception {
-    server = Server.start("postgres");
+    server = TestServer.start("postgres");
   }
 
   @AfterAll
@@ -89,7 +90,7 @@ class PostgresFaultsTest {
   @ParameterizedTest
   @EnumSource
   void aServerThatDiesFailsThemAll(PostgresDriver driver) throws Exception {
-    try (Server mortal = Server.start("postgres");
+    try (TestServer mortal = TestServer.start("postgres");
         OneThread one = new OneThread()) {
       DataSource source = driver.dataSource(mortal);
       List<Fiber<String>> fibers =

@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.weft.Fiber;
 import dev.weft.testkit.Feature;
+import dev.weft.testkit.TestServer;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -27,11 +28,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** PostgreSQL's JDBC driver, bare and behind HikariCP. */
 @Feature("H8")
 class PostgresTest {
-  private static Server server;
+  private static TestServer server;
 
   @BeforeAll
   static void start() throws Exception {
-    server = Server.start("postgres");
+    server = TestServer.start("postgres");
   }
 
   @AfterAll
@@ -41,7 +42,8 @@ class PostgresTest {
     }
   }
 
-  static HikariDataSource pool(Server server, PostgresDriver driver, int size) throws Exception {
+  static HikariDataSource pool(TestServer server, PostgresDriver driver, int size)
+      throws Exception {
     HikariConfig config = new HikariConfig();
     config.setDataSource(driver.dataSource(server));
     config.setMaximumPoolSize(size);

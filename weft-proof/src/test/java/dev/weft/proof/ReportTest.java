@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
+import dev.weft.testkit.TestServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +35,7 @@ class ReportTest {
   @Test
   @Feature("H8")
   void printsWhatItShould() throws Exception {
-    try (Server server = Server.start("postgres")) {
+    try (TestServer server = TestServer.start("postgres")) {
       Command.Result result = report(server.url()).run();
       assertThat(result.stdout()).isEqualTo(Files.readString(ROOT.resolve("examples/Report.out")));
       assertThat(result.exitStatus()).isZero();

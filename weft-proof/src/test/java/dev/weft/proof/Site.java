@@ -4,6 +4,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import dev.weft.testkit.Certificate;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.Fiber;
 import dev.weft.Weft;
+import dev.weft.testkit.Certificate;
 import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package dev.weft.proof;
 
+import dev.weft.testkit.Certificate;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,9 +1,8 @@
-package dev.weft.proof;
+package dev.weft.testkit;
 
 import static org.assertj.core.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.weft.testkit.Command;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -15,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A server that {@code bin/servers} runs. It ends when it is closed, and also when this process
  * ends in whatever way: the script reads from a pipe that then breaks.
  */
-final class Server implements AutoCloseable {
+public final class TestServer implements AutoCloseable {
   private static final Path SCRIPT = Path.of(System.getProperty("weft.root"), "bin", "servers");
   private static final Pattern READY = Pattern.compile("(\\S+) at (\\S+) \\(process ([0-9]+)\\)");
 
@@ -32,7 +31,7 @@ final class Server implements AutoCloseable {
    *
    * @param name {@code postgres} or {@code redis}
    */
-  static Server start(String name) throws IOException, InterruptedException {
+  public static TestServer start(String name) throws IOException, InterruptedException {
     Process script = Command.of(SCRIPT.toString(), name).start();
     BufferedReader output = script.inputReader();
     @Nullable String line = output.readLine();
@@ -42,10 +41,10 @@ final class Server implements AutoCloseable {
       }
       return fail("bin/servers " + name + " failed; see above, and run 'bin/servers install'");
     }
-    return new Server(script, line);
+    return new TestServer(script, line);
   }
 
-  private Server(Process script, String line) {
+  private TestServer(Process script, String line) {
     this.script = script;
     Matcher ready = READY.matcher(line);
     if (!ready.matches()) {
@@ -57,12 +56,12 @@ final class Server implements AutoCloseable {
   }
 
   /** Returns its address: a JDBC URL, or one that Jedis knows. */
-  String url() {
+  public String url() {
     return url;
   }
 
   /** Ends it as a crash would: its connections break. */
-  void kill() {
+  public void kill() {
     process.destroyForcibly();
     process.onExit().join();
   }

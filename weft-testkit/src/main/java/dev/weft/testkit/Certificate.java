@@ -1,31 +1,38 @@
-package dev.weft.proof;
+package dev.weft.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.weft.testkit.Command;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A certificate for 127.0.0.1, made by the JDK's keytool and signed by itself.
- *
- * @param context for servers that show it and for clients that trust it
- * @param trust what such a client asks
- */
-record Certificate(SSLContext context, X509TrustManager trust) {
+/** A certificate for 127.0.0.1, made by the JDK's keytool and signed by itself. */
+public final class Certificate {
   private static final String PASSWORD = "not-a-secret";
 
   private static @Nullable Certificate shared;
 
+  private final KeyManager[] keys;
+  private final TrustManager[] trust;
+
+  private final SSLContext context;
+
+  private Certificate(KeyManager[] keys, TrustManager[] trust) throws Exception {
+    this.keys = keys;
+    this.trust = trust;
+    this.context = owner();
+  }
+
   /** Returns the one that all tests use: keytool takes its time. */
-  static synchronized Certificate shared() throws Exception {
+  public static synchronized Certificate shared() throws Exception {
     if (shared == null) {
       Path folder = Files.createTempDirectory("weft-certificate-");
       Path file = folder.resolve("certificate.p12");
@@ -37,6 +44,30 @@ record Certificate(SSLContext context, X509TrustManager trust) {
       }
     }
     return shared;
+  }
+
+  /** Returns a context for servers that show it and for clients that trust it, always the same. */
+  public SSLContext context() {
+    return context;
+  }
+
+  /** Returns a new context, with sessions of its own, that shows the certificate and trusts it. */
+  public SSLContext owner() throws Exception {
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(keys, trust, null);
+    return context;
+  }
+
+  /** Returns a new context that trusts the certificate and has none to show. */
+  public SSLContext stranger() throws Exception {
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(new KeyManager[0], trust, null);
+    return context;
+  }
+
+  /** Returns what a client asks that trusts it. */
+  public X509TrustManager trust() {
+    return (X509TrustManager) trust[0];
   }
 
   private static Certificate create(Path file) throws Exception {
@@ -54,19 +85,17 @@ record Certificate(SSLContext context, X509TrustManager trust) {
                 file.toString())
             .run();
     assertThat(made.exitStatus()).as(made.stdout() + made.stderr()).isZero();
-    KeyStore keys = KeyStore.getInstance("PKCS12");
+    KeyStore store = KeyStore.getInstance("PKCS12");
     try (InputStream in = Files.newInputStream(file)) {
-      keys.load(in, PASSWORD.toCharArray());
+      store.load(in, PASSWORD.toCharArray());
     }
     KeyManagerFactory own = KeyManagerFactory.getInstance("PKIX");
-    own.init(keys, PASSWORD.toCharArray());
+    own.init(store, PASSWORD.toCharArray());
     KeyStore known = KeyStore.getInstance("PKCS12");
     known.load(null, null);
-    known.setCertificateEntry("server", keys.getCertificate("server"));
+    known.setCertificateEntry("server", store.getCertificate("server"));
     TrustManagerFactory trusted = TrustManagerFactory.getInstance("PKIX");
     trusted.init(known);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(own.getKeyManagers(), trusted.getTrustManagers(), null);
-    return new Certificate(context, (X509TrustManager) trusted.getTrustManagers()[0]);
+    return new Certificate(own.getKeyManagers(), trusted.getTrustManagers());
   }
 }
