@@ -29,7 +29,7 @@ public final class TestServer implements AutoCloseable {
    * Starts one. Without the program to start, a test on a user's machine is skipped; in CI it
    * fails.
    *
-   * @param name {@code postgres} or {@code redis}
+   * @param name {@code postgres}, {@code redis} or {@code chromedriver}
    */
   public static TestServer start(String name) throws IOException, InterruptedException {
     Process script = Command.of(SCRIPT.toString(), name).start();
@@ -58,6 +58,11 @@ public final class TestServer implements AutoCloseable {
   /** Returns its address: a JDBC URL, or one that Jedis knows. */
   public String url() {
     return url;
+  }
+
+  /** Returns the process of the server itself. */
+  public ProcessHandle process() {
+    return process;
   }
 
   /** Ends it as a crash would: its connections break. */

@@ -1,0 +1,95 @@
+package dev.weft.im;
+
+import dev.weft.Fiber;
+import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
+import dev.weft.channel.Channel;
+import dev.weft.channel.ChannelClosedException;
+import dev.weft.im.Store.StoreException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The way of all messages from the store to the clients of this node: a fiber reads what is newer
+ * than its position, whenever it is told that there may be something, and hands it to the hub.
+ *
+ * <p>Ids are in the order of commits, so what it has not read yet has larger ids than what it has:
+ * nothing is missed or taken twice, whoever stored it. A hint that was lost (Redis was gone) is
+ * made good by the next one, or by the look it takes every so often.
+ */
+final class Feed implements AutoCloseable {
+  private static final int MOST_AT_ONCE = 500;
+  private static final Duration AFTER_FAILURE = Duration.ofMillis(250);
+
+  private final Store store;
+  private final Hub hub;
+  private final Duration lookEvery;
+  private final Channel<Boolean> hints = Channel.buffered(1);
+  private final Fiber<Void> reader;
+
+  /**
+   * Begins after the position of the hub.
+   *
+   * @param lookEvery how often it looks without a hint; zero for never
+   */
+  Feed(Store store, Hub hub, Scheduler scheduler, Duration lookEvery) {
+    this.store = store;
+    this.hub = hub;
+    this.lookEvery = lookEvery;
+    this.reader = scheduler.go(FiberOptions.named("im-feed"), this::follow);
+  }
+
+  /** Says that there may be new messages; never waits. */
+  void hint() {
+    try {
+      hints.trySend(true); // if there is one already, that one will do
+    } catch (ChannelClosedException e) {
+      // the server stops
+    }
+  }
+
+  private void follow() throws InterruptedException {
+    try {
+      while (true) {
+        if (lookEvery.isZero()) {
+          hints.receive();
+        } else {
+          hints.receive(lookEvery);
+        }
+        try {
+          deliverNew();
+        } catch (StoreException e) {
+          hint(); // it has been told
+          Fiber.sleep(AFTER_FAILURE);
+        }
+      }
+    } catch (ChannelClosedException e) {
+      // the server stops
+    }
+  }
+
+  private void deliverNew() {
+    while (true) {
+      List<Message> messages = store.after(hub.position(), MOST_AT_ONCE);
+      if (messages.isEmpty()) {
+        return;
+      }
+      Map<String, Map<String, Long>> members = new HashMap<>();
+      for (Message message : messages) {
+        String room = message.room();
+        if (room != null && !members.containsKey(room)) {
+          members.put(room, store.members(room));
+        }
+      }
+      hub.deliver(messages, members);
+    }
+  }
+
+  @Override
+  public void close() {
+    hints.close();
+    Node.await(reader);
+  }
+}

@@ -1,0 +1,100 @@
+package dev.weft.im;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** Who is logged in here, and the fan-out to them. Nothing in here waits. */
+final class Hub {
+  /*
+   * Invariants, whenever the lock is free:
+   *  - Every message up to position was offered to the sessions that it is for and that were
+   *    attached at that time, and no message after it to anybody.
+   *  - A session that was attached at position p is offered those after p, in order: those up to
+   *    p it reads from the store, where all of them are.
+   *  - A user has an entry in sessions if and only if it has a session, and if and only if
+   *    Presence knows it to be here.
+   */
+  private final Presence presence;
+
+  // under this
+  private final Map<String, List<Session>> sessions = new HashMap<>();
+  private long position;
+
+  /** Creates one for the messages after a position. */
+  Hub(Presence presence, long position) {
+    this.presence = presence;
+    this.position = position;
+  }
+
+  /** Lets a session hear what comes after the position that is returned. */
+  synchronized long attach(Session session) {
+    String user = session.user();
+    List<Session> others = sessions.computeIfAbsent(user, name -> new ArrayList<>());
+    others.add(session);
+    if (others.size() == 1) {
+      presence.begin(user);
+    }
+    session.outbox().hold();
+    return position;
+  }
+
+  /** Lets a session hear no more; harmless if it does not. */
+  synchronized void detach(Session session) {
+    String user = session.user();
+    List<Session> all = sessions.get(user);
+    if (all != null && all.remove(session) && all.isEmpty()) {
+      sessions.remove(user);
+      presence.end(user);
+    }
+  }
+
+  synchronized long position() {
+    return position;
+  }
+
+  /** Offers messages to those they are for; members are by rooms, with the id they joined after. */
+  synchronized void deliver(List<Message> messages, Map<String, Map<String, Long>> members) {
+    for (Message message : messages) {
+      if (message.room() != null) {
+        Objects.requireNonNull(members.get(message.room()))
+            .forEach(
+                (name, since) -> {
+                  if (since < message.id()) {
+                    offer(name, message);
+                  }
+                });
+      } else {
+        String recipient = Objects.requireNonNull(message.recipient());
+        offer(recipient, message);
+        if (!message.sender().equals(recipient)) {
+          offer(message.sender(), message);
+        }
+      }
+      position = message.id();
+    }
+  }
+
+  private void offer(String name, Message message) {
+    List<Session> receivers = sessions.get(name);
+    if (receivers != null) {
+      String line = message.lineFor(name);
+      for (Session session : List.copyOf(receivers)) {
+        session.outbox().offer(line, message.id());
+        if (session.outbox().isEnding()) {
+          detach(session); // it reads too slowly
+        }
+      }
+    }
+  }
+
+  /** Tells an event to all sessions of these users. */
+  synchronized void tell(Collection<String> names, String line) {
+    for (String name : names) {
+      sessions.getOrDefault(name, List.of()).forEach(session -> session.outbox().offer(line, 0));
+    }
+  }
+}

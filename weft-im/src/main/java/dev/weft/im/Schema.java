@@ -1,0 +1,54 @@
+package dev.weft.im;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
+/** The tables, in words that H2 and PostgreSQL both know. */
+final class Schema {
+  private static final int ATTEMPTS = 10;
+
+  /** How the state of an error begins if the connection is lost: no use to try again. */
+  private static final String CONNECTION_LOST = "08";
+
+  private static final List<String> TABLES =
+      List.of(
+          "CREATE TABLE IF NOT EXISTS im_counter (one INT PRIMARY KEY, last_id BIGINT NOT NULL)",
+          "CREATE TABLE IF NOT EXISTS im_user (name VARCHAR(64) PRIMARY KEY,"
+              + " secret VARCHAR(200) NOT NULL, delivered BIGINT NOT NULL)",
+          "CREATE TABLE IF NOT EXISTS im_room (name VARCHAR(64) PRIMARY KEY)",
+          "CREATE TABLE IF NOT EXISTS im_member (room VARCHAR(64) NOT NULL,"
+              + " name VARCHAR(64) NOT NULL, since BIGINT NOT NULL, PRIMARY KEY (room, name))",
+          "CREATE INDEX IF NOT EXISTS im_member_name ON im_member (name)",
+          "CREATE TABLE IF NOT EXISTS im_message (id BIGINT PRIMARY KEY, sent BIGINT NOT NULL,"
+              + " room VARCHAR(64), sender VARCHAR(64) NOT NULL, recipient VARCHAR(64),"
+              + " body VARCHAR(8192) NOT NULL)",
+          "CREATE INDEX IF NOT EXISTS im_message_room ON im_message (room, id)",
+          "CREATE INDEX IF NOT EXISTS im_message_to ON im_message (recipient, id)",
+          "CREATE INDEX IF NOT EXISTS im_message_from ON im_message (sender, recipient, id)",
+          "INSERT INTO im_counter (one, last_id)"
+              + " SELECT 1, 0 WHERE NOT EXISTS (SELECT 1 FROM im_counter)");
+
+  private Schema() {}
+
+  /**
+   * Makes what is missing. Nodes that start at once may get in each other's way, for neither
+   * database makes tables under a lock: who comes second fails in one of many ways, tries again,
+   * and finds them.
+   */
+  static void make(Connection connection) throws SQLException {
+    for (String statement : TABLES) {
+      for (int attempt = 1; ; attempt++) {
+        try (Statement making = connection.createStatement()) {
+          making.execute(statement);
+          break;
+        } catch (SQLException e) {
+          if (attempt == ATTEMPTS || String.valueOf(e.getSQLState()).startsWith(CONNECTION_LOST)) {
+            throw e;
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package dev.weft.im;
+
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A connection that carries lines. One fiber reads while another writes; any may close. */
+interface Wire {
+  /**
+   * Waits for the next line, and returns it without its end; null if there will be none.
+   *
+   * @throws Refusal if the line is too long, or no text; the next one can be read
+   */
+  @Nullable String read() throws IOException, Refusal;
+
+  /**
+   * Writes lines, all of them.
+   *
+   * @throws Unfinished if it ends before that
+   */
+  void write(List<String> lines) throws Unfinished;
+
+  /** Says that a connection ended while lines were written, and how many were until then. */
+  final class Unfinished extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final int lines;
+
+    Unfinished(int lines, IOException cause) {
+      super(cause.getMessage(), cause);
+      this.lines = lines;
+    }
+
+    int lines() {
+      return lines;
+    }
+  }
+
+  /** Closes it; whoever waits for it is woken. */
+  void close();
+}

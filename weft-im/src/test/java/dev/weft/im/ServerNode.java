@@ -1,0 +1,58 @@
+package dev.weft.im;
+
+import dev.weft.testkit.Command;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** An {@link ImMain} in a process of its own, to be killed. */
+final class ServerNode implements AutoCloseable {
+  private static final Pattern READY =
+      Pattern.compile("im: page at .*, lines at ([0-9.]+):([0-9]+)");
+
+  private final Process process;
+  private final InetSocketAddress address;
+
+  static ServerNode start(String database, String... more) throws Exception {
+    List<String> words = new ArrayList<>();
+    words.add("@" + Path.of(System.getProperty("weft.root"), "weft.args"));
+    words.add("-XX:+UseSerialGC");
+    words.add("dev.weft.im.ImMain");
+    words.addAll(List.of("--port", "0", "--web-port", "0", "--database", database));
+    words.addAll(List.of(more));
+    return new ServerNode(Command.java(words.toArray(String[]::new)).start());
+  }
+
+  private ServerNode(Process process) throws Exception {
+    this.process = process;
+    String line = process.inputReader().readLine();
+    Matcher ready = READY.matcher(String.valueOf(line));
+    if (!ready.matches()) {
+      process.destroyForcibly();
+      throw new IllegalStateException("ImMain says: " + line);
+    }
+    address = new InetSocketAddress(ready.group(1), Integer.parseInt(ready.group(2)));
+  }
+
+  InetSocketAddress address() {
+    return address;
+  }
+
+  void kill() {
+    process.destroyForcibly().onExit().join();
+  }
+
+  /** Tells it to stop, and waits until it has. */
+  void stop() {
+    process.destroy();
+    process.onExit().join();
+  }
+
+  @Override
+  public void close() {
+    kill();
+  }
+}

@@ -1,0 +1,143 @@
+package dev.weft.im;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.im.Message.Draft;
+import dev.weft.testkit.Feature;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/** The store by itself, shared by several as nodes do. */
+@Feature("A4")
+class SqlStoreTest {
+  private static final int NODES = 4;
+
+  private static String inMemory() {
+    return "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
+  }
+
+  @Test
+  void tablesAreMadeOnceByNodesThatStartAtOnceH2() throws Exception {
+    startAtOnce(inMemory());
+  }
+
+  @Test
+  void tablesAreMadeOnceByNodesThatStartAtOncePostgres() throws Exception {
+    try (ServerProcess postgres = ServerProcess.start("postgres")) {
+      for (int i = 0; i < 5; i++) {
+        startAtOnce(postgres.url());
+        ImPostgresTest.forgetAll(postgres);
+      }
+    }
+  }
+
+  private static void startAtOnce(String url) throws Exception {
+    CyclicBarrier together = new CyclicBarrier(NODES);
+    List<Callable<SqlStore>> starts = new ArrayList<>();
+    for (int i = 0; i < NODES; i++) {
+      starts.add(
+          () -> {
+            together.await();
+            return SqlStore.open(url);
+          });
+    }
+    try (ExecutorService threads = Executors.newFixedThreadPool(NODES)) {
+      long expected = 0;
+      for (Future<SqlStore> started : threads.invokeAll(starts)) {
+        try (SqlStore store = started.get()) {
+          assertThat(store.append(List.of(new Draft("r", "a", null, "x")))).isEqualTo(++expected);
+        }
+      }
+    }
+  }
+
+  @Test
+  void whoFollowsMissesNothingH2() throws Exception {
+    followWriters(inMemory());
+  }
+
+  @Test
+  void whoFollowsMissesNothingPostgres() throws Exception {
+    try (ServerProcess postgres = ServerProcess.start("postgres")) {
+      followWriters(postgres.url());
+    }
+  }
+
+  /** Several nodes write; who reads on from the last it saw gets all, in order. */
+  private static void followWriters(String url) throws Exception {
+    int batches = 100;
+    try (SqlStore reader = SqlStore.open(url);
+        ExecutorService threads = Executors.newFixedThreadPool(NODES)) {
+      List<Future<Long>> writers = new ArrayList<>();
+      for (int i = 0; i < NODES; i++) {
+        String name = "writer-" + i;
+        writers.add(
+            threads.submit(
+                () -> {
+                  long last = 0;
+                  try (SqlStore store = SqlStore.open(url)) {
+                    for (int b = 0; b < batches; b++) {
+                      Draft draft = new Draft("r", name, null, "x");
+                      last = store.append(b % 3 == 0 ? List.of(draft, draft) : List.of(draft));
+                    }
+                  }
+                  return last;
+                }));
+      }
+      int total = NODES * (batches + (batches + 2) / 3);
+      List<Long> seen = new ArrayList<>();
+      while (seen.size() < total) {
+        long last = seen.isEmpty() ? 0 : seen.getLast();
+        reader.after(last, 50).forEach(message -> seen.add(message.id()));
+      }
+      for (Future<Long> writer : writers) {
+        assertThat(writer.get()).isLessThanOrEqualTo(total);
+      }
+      for (int i = 0; i < total; i++) {
+        assertThat(seen.get(i)).isEqualTo(i + 1L);
+      }
+      assertThat(reader.lastId()).isEqualTo(total);
+    }
+  }
+
+  @Test
+  void marksNeverGoBack() {
+    try (SqlStore store = SqlStore.open(inMemory())) {
+      assertThat(store.addUser("ann", "s")).isTrue();
+      assertThat(store.addUser("ann", "t")).isFalse();
+      assertThat(store.secret("ann")).hasValue("s");
+      store.raiseMarks(Map.of("ann", 7L, "nobody", 8L));
+      store.raiseMarks(Map.of("ann", 5L));
+      assertThat(store.mark("ann")).isEqualTo(7);
+      assertThat(store.mark("nobody")).isZero();
+    }
+  }
+
+  @Test
+  void aMemberIsOneForWhatIsSaidAfterItJoined() {
+    try (SqlStore store = SqlStore.open(inMemory())) {
+      store.append(List.of(new Draft("r", "a", null, "1")));
+      store.join("ann", "r");
+      store.join("ann", "r");
+      store.append(List.of(new Draft("r", "a", null, "2"), new Draft("q", "a", null, "3")));
+      store.append(List.of(new Draft(null, "bob", "ann", "4"), new Draft(null, "ann", "bob", "5")));
+      store.append(List.of(new Draft(null, "ann", "ann", "6"), new Draft(null, "x", "y", "7")));
+      assertThat(store.members("r")).containsExactly(Map.entry("ann", 1L));
+      assertThat(store.missed("ann", 0, 99, 99))
+          .extracting(Message::text)
+          .containsExactly("2", "4", "5", "6");
+      assertThat(store.missed("ann", 2, 5, 1)).extracting(Message::text).containsExactly("4");
+      assertThat(store.leave("ann", "r")).isTrue();
+      assertThat(store.leave("ann", "r")).isFalse();
+      assertThat(store.roomExists("r")).isTrue();
+    }
+  }
+}
