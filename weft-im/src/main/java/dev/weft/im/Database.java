@@ -13,6 +13,7 @@ import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +43,7 @@ final class Database implements AutoCloseable {
   /** Opens one; throws if it cannot be reached. */
   static Database open(String url) {
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(url);
+    config.setJdbcUrl(url.startsWith("jdbc:h2:") ? withoutHookOfItsOwn(url) : url);
     config.setMaximumPoolSize(CONNECTIONS);
     config.setConnectionTimeout(PATIENCE.toMillis());
     config.setPoolName("weft-im");
@@ -59,6 +60,13 @@ final class Database implements AutoCloseable {
       throw new StoreException(
           "cannot open the database %s: %s".formatted(withoutSecrets(url), e.getMessage()), e);
     }
+  }
+
+  /** H2 would close itself when the process ends, while the server still stores what it has to. */
+  private static String withoutHookOfItsOwn(String url) {
+    return url.toUpperCase(Locale.ROOT).contains("DB_CLOSE_ON_EXIT")
+        ? url
+        : url + ";DB_CLOSE_ON_EXIT=FALSE";
   }
 
   private static String withoutSecrets(String url) {

@@ -1,6 +1,7 @@
 package dev.weft.im;
 
 import dev.weft.Scheduler;
+import dev.weft.Weft;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
@@ -50,7 +51,8 @@ public final class ImMain {
       }
     }
     Scheduler scheduler = Scheduler.builder().name("im").threads(threads).build().start();
-    ImServer server = scheduler.go(() -> builder.build().start()).join();
+    // on a helper thread: to open a database and load classes takes long on a busy machine
+    ImServer server = scheduler.go(() -> Weft.blocking(() -> builder.build().start())).join();
     Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(server::stop));
     System.out.printf(
         "im: page at http://%s/, lines at %s%n",
