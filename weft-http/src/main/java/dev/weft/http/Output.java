@@ -29,7 +29,9 @@ final class Output {
         transport.write(source, offset, length); // no need to copy what is long
         return;
       }
-      bytes = new byte[MOST];
+      if (length > bytes.length) {
+        bytes = new byte[MOST];
+      }
     }
     System.arraycopy(source, offset, bytes, size, length);
     size += length;

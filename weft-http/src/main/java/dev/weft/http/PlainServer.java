@@ -55,7 +55,7 @@ final class PlainServer extends HttpServer {
 
   @Override
   public void removeContext(HttpContext context) {
-    server.removeContext(Objects.requireNonNull(context, "context"));
+    server.contexts().remove(Objects.requireNonNull(context, "context"));
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.weft.http;
 
-import com.sun.net.httpserver.HttpContext;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
@@ -245,10 +244,6 @@ final class Server {
     Context context = new Context(facade, path, handler);
     contexts.add(context);
     return context;
-  }
-
-  void removeContext(HttpContext context) {
-    contexts.remove(context);
   }
 
   @Nullable Executor executor() {

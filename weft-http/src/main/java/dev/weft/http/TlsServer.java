@@ -56,7 +56,7 @@ final class TlsServer extends HttpsServer {
 
   @Override
   public void removeContext(HttpContext context) {
-    server.removeContext(Objects.requireNonNull(context, "context"));
+    server.contexts().remove(Objects.requireNonNull(context, "context"));
   }
 
   @Override
