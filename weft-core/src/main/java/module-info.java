@@ -7,7 +7,8 @@ import org.jspecify.annotations.NullMarked;
 module dev.weft {
   requires static transitive org.jspecify;
   requires org.jctools.core.jdk11;
-  requires jdk.jfr;
+  requires static jdk.jfr;
+  requires static java.management; // for the owners of monitors, in dumps
 
   exports dev.weft;
   exports dev.weft.channel;

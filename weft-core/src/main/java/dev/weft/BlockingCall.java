@@ -209,16 +209,17 @@ final class BlockingCall implements Runnable {
   private boolean runSlice() {
     fiber.enterSlice(fiber.worker);
     onHelper = true;
-    int end = FlightEvents.recording() ? FlightEvents.recordBlockingCall(fiber) : fiber.runSlice();
+    Object event = FlightEvents.recording() ? FlightEvents.beginBlockingCall() : null;
+    int end = fiber.runSlice();
+    if (event != null) {
+      FlightEvents.endBlockingCall(event, fiber);
+    }
     onHelper = false;
     boolean stays = state.get() == State.TAKEN; // asked before others can run it
     if (fiber.leaveLastSlice(end)) {
-      try {
-        FlightEvents.ended(fiber);
-      } finally {
-        Worker.unregister(fiber);
-        fiber.scheduler().countEnded();
-      }
+      FlightEvents.ended(fiber);
+      Worker.unregister(fiber);
+      fiber.scheduler().countEnded();
       return false;
     }
     if (fiber.leaveSlice(end, fiber.scheduler().clock.nanoTime())) {

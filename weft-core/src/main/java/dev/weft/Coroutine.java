@@ -107,8 +107,11 @@ public final class Coroutine implements AutoCloseable {
   // scoped values it left behind when it yielded
   private @Nullable Object scopedBindings;
 
-  // how many time limits it has begun and not ended; those, while it is suspended
+  // how many deadlines and shields its body is in; the shields of these
   int limits;
+  int shields;
+
+  // its innermost deadline, while it is suspended
   private @Nullable Deadline suspendedLimits;
 
   // where transferTo passes control, taken up by the loop in resume
@@ -311,8 +314,8 @@ public final class Coroutine implements AutoCloseable {
       ScopedBindings.set(me, scopedBindings);
     }
     STATE.setRelease(this, RUNNING);
-    if (suspendedLimits != null) {
-      Deadline.enter(suspendedLimits);
+    if (limits > 0) {
+      Deadline.enter(this, suspendedLimits);
       suspendedLimits = null;
     }
     return frames;

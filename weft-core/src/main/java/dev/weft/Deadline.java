@@ -5,26 +5,31 @@ import dev.weft.internal.timer.TimerNode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A limit on what the current thread does between {@link #start} and {@link #finish}: when the time
- * is over the thread is interrupted, and if it is a fiber each wait of it fails until finish. While
- * a coroutine is suspended, what it began is no limit on those who go on: see {@link #leave}.
+ * is over the thread is interrupted, if it is a fiber each wait of it fails until finish, and the
+ * scopes that were opened inside the limit are cancelled. While a coroutine is suspended, what it
+ * began is no limit on the code that goes on: see {@link #leave}. A shield inside the limit holds
+ * all of this back: see {@link OpenBlocks}.
  *
  * <p>Invariants: the deadlines of a thread that have not finished form a list, from its innermost
- * along outer; those of a coroutine that is suspended are a list of its own. Whoever takes the
- * state away from RUNNING decides. If the timer does, finish waits for its interrupt and takes it
- * back, so that none is left over; unless another of the list is over too, which then still has to
- * be noticed, or somebody else's interrupt came first and the body has not noticed that. (When two
- * are over at once we cannot tell whose it was, and take it for ours.)
+ * along outer; those of a coroutine that is suspended are a list of its own. The thread that takes
+ * the state away from RUNNING decides. If the timer does, finish waits until the timer has sent its
+ * interrupt and takes that back, so that none is left over; unless another deadline of the list has
+ * passed too, which the body has yet to notice, or a foreign interrupt came first and the body has
+ * not noticed that. (When two have passed at once nothing tells whose interrupt it was: it is taken
+ * for this one's.)
  */
 final class Deadline extends TimerNode {
   private static final int RUNNING = 0;
   private static final int EXPIRING = 1;
   private static final int EXPIRED = 2;
   private static final int FINISHED = 3; // or not in force, its coroutine being suspended
-  private static final ThreadLocal<@Nullable Deadline> OF_PLAIN_THREADS = new ThreadLocal<>();
+  private static final FiberOptions CANCELLER = FiberOptions.named("deadline");
   private static final VarHandle STATE;
 
   static {
@@ -39,15 +44,20 @@ final class Deadline extends TimerNode {
   private final @Nullable Fiber<?> fiber = Fiber.currentOrNull();
   private final @Nullable Coroutine coroutine = Coroutine.currentOrNull();
 
-  // the one around it; this thread only
-  private @Nullable Deadline outer = innermost();
+  // changed by the thread itself, before the state is RUNNING
+  private OpenBlocks blocks = OpenBlocks.of(fiber);
+  private int depth = blocks.shields();
+
+  // the one around it; changed by the thread itself, when a coroutine is suspended or goes on
+  private @Nullable Deadline outer = blocks.deadline();
 
   private final long time;
 
   // where the timer is; changed by the thread itself
   private Worker worker;
 
-  // whether somebody else had interrupted the thread; written by the timer before EXPIRED
+  // whether a foreign interrupt was there before this one's; written by the timer before EXPIRED,
+  // then by the thread itself
   private boolean interruptedBefore;
 
   @SuppressWarnings("unused")
@@ -60,7 +70,7 @@ final class Deadline extends TimerNode {
 
   static Deadline start(Duration limit) {
     Deadline deadline = new Deadline(Nanos.of(limit));
-    deadline.setInnermost(deadline);
+    deadline.blocks.setDeadline(deadline);
     if (deadline.coroutine != null) {
       deadline.coroutine.limits++;
     }
@@ -68,8 +78,9 @@ final class Deadline extends TimerNode {
     return deadline;
   }
 
-  /** Moves the timers of a deadline and of those around it; called by the fiber as it moves. */
-  static void move(@Nullable Deadline innermost, Worker target) {
+  /** Moves the timers of a fiber's deadlines; called by the fiber as it moves. */
+  static void move(@Nullable OpenBlocks blocks, Worker target) {
+    Deadline innermost = blocks == null ? null : blocks.deadline();
     for (Deadline deadline = innermost; deadline != null; deadline = deadline.outer) {
       if (deadline.worker.remove(deadline)) {
         deadline.worker = target;
@@ -80,46 +91,63 @@ final class Deadline extends TimerNode {
 
   /** Returns whether the time was over before this was called. */
   boolean finish() {
-    setInnermost(outer);
+    blocks.setDeadline(outer);
     if (coroutine != null) {
       coroutine.limits--;
     }
     return !endBeforeTime();
   }
 
+  // ---- coroutines ----
+
   /**
-   * Takes the deadlines of a coroutine that has just been suspended off this thread, whose
-   * innermost they are. Returns the first of them.
+   * Takes the deadlines and shields of a coroutine that has just been suspended off this thread,
+   * whose innermost they are. Returns the innermost of the deadlines.
    */
   static @Nullable Deadline leave(Coroutine coroutine) {
+    OpenBlocks blocks = OpenBlocks.of(Fiber.currentOrNull());
+    int depthOutside = blocks.shields() - coroutine.shields;
     Deadline first = null;
     Deadline last = null;
-    Deadline one = innermost(Fiber.currentOrNull());
+    Deadline one = blocks.deadline();
     for (; one != null && one.coroutine == coroutine; one = one.outer) {
-      one.setInnermost(one.outer);
+      blocks.setDeadline(one.outer);
       one.endBeforeTime();
+      one.depth -= depthOutside;
       first = first == null ? one : first;
       last = one;
     }
     if (last != null) {
       last.outer = null;
     }
+    if (coroutine.shields > 0) {
+      blocks.leaveShields(coroutine.shields);
+    }
     return first;
   }
 
   /** Puts them back, now that it is resumed; the time of some may be over. */
-  static void enter(Deadline first) {
-    Deadline last = first;
-    first.goOn();
-    while (last.outer != null) {
-      last = last.outer;
-      last.goOn();
+  static void enter(Coroutine coroutine, @Nullable Deadline first) {
+    OpenBlocks blocks = OpenBlocks.of(Fiber.currentOrNull());
+    int depthOutside = blocks.shields();
+    Deadline around = blocks.deadline();
+    if (coroutine.shields > 0) {
+      blocks.enterShields(coroutine.shields);
     }
-    last.outer = first.innermost();
-    first.setInnermost(first);
+    Deadline last = null;
+    for (Deadline one = first; one != null; one = one.outer) {
+      one.goOn(blocks, depthOutside);
+      last = one;
+    }
+    if (last != null) {
+      last.outer = around;
+      blocks.setDeadline(first);
+    }
   }
 
-  private void goOn() {
+  private void goOn(OpenBlocks resumed, int depthOutside) {
+    blocks = resumed;
+    depth += depthOutside;
     worker = place();
     state = RUNNING;
     if (time - worker.scheduler.clock.nanoTime() <= 0) {
@@ -129,36 +157,32 @@ final class Deadline extends TimerNode {
     }
   }
 
+  // ---- the end ----
+
   /** Ends it, or returns false if its time is over; its interrupt is taken back then. */
   private boolean endBeforeTime() {
     if (STATE.compareAndSet(this, RUNNING, FINISHED)) {
       worker.remove(this);
       return true;
     }
-    awaitInterrupt();
-    boolean unnoticed = Thread.interrupted();
-    boolean anotherIsOver = lookAtOthers();
+    awaitInterruptSent();
+    boolean unnoticed = isInForce() && Thread.interrupted();
     if (fiber != null) {
-      fiber.deadlineNoticed();
+      fiber.deadlineFinished();
     }
-    if (anotherIsOver || (unnoticed && interruptedBefore)) {
+    if (lookAtOthers()
+        || (unnoticed && interruptedBefore)
+        || (fiber != null && fiber.isCancelInForce())) {
       thread.interrupt();
     }
     return false;
   }
 
-  private void awaitInterrupt() {
-    while (state != EXPIRED) {
-      Thread.onSpinWait();
-    }
-  }
-
-  /** Returns whether another one is over too; the interrupt it has seen may have been ours. */
+  /** Returns whether another one has passed too; the interrupt it has seen may have been ours. */
   private boolean lookAtOthers() {
     boolean over = false;
-    for (Deadline other = innermost(); other != null; other = other.outer) {
-      if (other.state != RUNNING) {
-        other.awaitInterrupt();
+    for (Deadline other = blocks.deadline(); other != null; other = other.outer) {
+      if (other.isInForce() && other.awaitInterruptSent()) {
         other.interruptedBefore = false;
         over = true;
       }
@@ -166,37 +190,89 @@ final class Deadline extends TimerNode {
     return over;
   }
 
+  /** Waits for the timer, if its time is over; returns whether it is. */
+  boolean awaitInterruptSent() {
+    if (!hasPassed()) {
+      return false;
+    }
+    while (state == EXPIRING) {
+      Thread.onSpinWait();
+    }
+    return true;
+  }
+
+  /** Told by the thread, for a time that is over, whether a foreign interrupt waits as well. */
+  void setInterruptedBefore(boolean foreign) {
+    interruptedBefore = foreign;
+  }
+
+  boolean interruptedBefore() {
+    return interruptedBefore;
+  }
+
+  // ---- looks ----
+
+  boolean hasPassed() {
+    return state != RUNNING;
+  }
+
+  /** Returns whether no shield holds it back: it then interrupts, and fails waits. */
+  boolean isInForce() {
+    return blocks.shields() <= depth;
+  }
+
+  int depth() {
+    return depth;
+  }
+
+  @Nullable Deadline outer() {
+    return outer;
+  }
+
+  /** Returns whether this is the one given, or inside it. */
+  boolean isWithin(Deadline other) {
+    for (Deadline one = this; one != null; one = one.outer) {
+      if (one == other) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private Worker place() {
     return fiber != null ? fiber.worker : Scheduler.shared().placement.forNew(null);
   }
 
-  private @Nullable Deadline innermost() {
-    return innermost(fiber);
-  }
+  // ---- the timer ----
 
-  private static @Nullable Deadline innermost(@Nullable Fiber<?> fiber) {
-    return fiber != null ? fiber.deadline : OF_PLAIN_THREADS.get();
-  }
-
-  private void setInnermost(@Nullable Deadline deadline) {
-    if (fiber != null) {
-      fiber.deadline = deadline;
-    } else if (deadline != null) {
-      OF_PLAIN_THREADS.set(deadline);
-    } else {
-      OF_PLAIN_THREADS.remove();
-    }
-  }
-
+  /** Called between slices, where nothing may wait. */
   @Override
   public void onExpired() {
     if (STATE.compareAndSet(this, RUNNING, EXPIRING)) {
-      if (fiber != null) {
-        fiber.deadlineExpired();
+      try {
+        if (fiber != null) {
+          fiber.deadlineExpired();
+        }
+        if (isInForce()) {
+          interruptedBefore = thread.isInterrupted();
+          thread.interrupt();
+        }
+      } finally {
+        state = EXPIRED;
       }
-      interruptedBefore = thread.isInterrupted();
-      thread.interrupt();
-      state = EXPIRED;
+      cancelScopesInside();
+    }
+  }
+
+  /** Has a fiber cancel them: the lock of a scope may be taken, and a worker must not wait. */
+  private void cancelScopesInside() {
+    List<Scope> inside = Scope.inside(this, blocks);
+    if (!inside.isEmpty()) {
+      try {
+        worker.scheduler.begin(CANCELLER, (Body) () -> Scope.expireAll(inside));
+      } catch (RejectedExecutionException e) {
+        // The scheduler has stopped, and given up on the fiber that this deadline is for.
+      }
     }
   }
 }

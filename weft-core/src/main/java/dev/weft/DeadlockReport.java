@@ -1,55 +1,85 @@
 package dev.weft;
 
 import dev.weft.internal.IoWaits;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Tells whether all fibers of a scheduler wait for something that cannot come, and for what. */
+/**
+ * Tells whether the fibers of a scheduler wait for something that cannot come, and for what.
+ *
+ * <pre>
+ *   standstill   all fibers of all schedulers wait, and no timer and no I/O is left: found at once
+ *                and for certain, as far as no plain thread wakes one
+ *   leak         all fibers of one scheduler wait, but other schedulers or recurring timers go on:
+ *                only {@link LeakCheck} can tell whether those can reach what the fibers wait for
+ * </pre>
+ */
 final class DeadlockReport {
   private static final String TURNS = "dev.weft.net.Turns";
+  private static final String LIMIT = Timeout.class.getName();
 
   private DeadlockReport() {}
 
-  /** Returns the report, or null if a fiber can still be woken by a timer or by I/O. */
-  static @Nullable String of(Scheduler scheduler) {
-    long slices = scheduler.slices();
-    if (!scheduler.isStill()) {
+  /** Returns the report on a standstill, or null if a fiber can still be woken. */
+  static @Nullable String ofStandstill(Scheduler scheduler) {
+    if (!allWait(scheduler)) {
       return null;
     }
-    List<Fiber<?>> fibers = scheduler.fibers().toList();
-    if (fibers.contains(scheduler.programMain)) {
-      return null; // a program's main may wait for a plain thread, a signal, another scheduler
-    }
-    for (Fiber<?> fiber : fibers) {
-      if (fiber.status() != Fiber.Status.WAITING || !waitsForEver(fiber.threadOrNull())) {
+    Collection<Scheduler> all = Watchdog.schedulers();
+    long slices = slices(all);
+    for (Scheduler other : all) {
+      if (!other.live.isZero() && (other.hasRecurringTimers() || !allWait(other))) {
         return null;
       }
     }
-    if (fibers.isEmpty()) {
-      return null;
-    }
-    StringBuilder report = new StringBuilder();
-    report
-        .append("deadlock in ")
-        .append(scheduler)
-        .append(": all fibers wait, and no timer and no I/O is left to wake one.");
-    for (Fiber<?> fiber : fibers) {
-      report.append("\n  ").append(FiberDump.Entry.of(fiber, scheduler).summary());
-    }
+    String report =
+        of(
+            scheduler,
+            scheduler.fibers().toList(),
+            "all fibers wait, and no timer and no I/O is left to wake one");
     // what was seen of one fiber still holds only if none has run since
-    return scheduler.isStill() && scheduler.slices() == slices ? report.toString() : null;
+    return allWait(scheduler) && slices(all) == slices ? report : null;
+  }
+
+  /** Returns the report on fibers that were found to be leaked. */
+  static String of(Scheduler scheduler, List<Fiber<?>> fibers, String why) {
+    StringBuilder report = new StringBuilder();
+    report.append("deadlock in ").append(scheduler).append(": ").append(why).append('.');
+    LockOwners owners = new LockOwners(Watchdog::fibers);
+    for (Fiber<?> fiber : fibers) {
+      report.append("\n  ").append(FiberDump.Entry.of(fiber, scheduler, owners).summary());
+    }
+    return report.toString();
+  }
+
+  private static long slices(Collection<Scheduler> schedulers) {
+    return schedulers.stream().mapToLong(Scheduler::slices).sum();
+  }
+
+  /** Returns whether a scheduler has fibers and all of them wait without a limit. */
+  static boolean allWait(Scheduler scheduler) {
+    if (!scheduler.isStill()) {
+      return false;
+    }
+    List<Fiber<?>> fibers = scheduler.fibers().toList();
+    return !fibers.isEmpty() && fibers.stream().allMatch(DeadlockReport::waitsWithoutLimit);
   }
 
   /**
-   * Not so if it waits with a limit or for I/O: then the JDK's own timers and pollers wake it. Nor
-   * if they just have, and it is about to be ready. Nor if it waits for a helper thread, for one
-   * will be free; or for its turn at a socket, where somebody else, a plain thread maybe, waits.
+   * Returns whether a fiber waits, and only another fiber or a plain thread can end its wait. A
+   * wait with a limit or for I/O is ended by timers and pollers. A wait for a helper thread ends
+   * when a helper is free; a wait for a turn at a socket, when the thread before has had its I/O.
    */
-  private static boolean waitsForEver(@Nullable Thread thread) {
-    Thread.State state = thread == null ? Thread.State.NEW : thread.getState();
-    if (state != Thread.State.WAITING && state != Thread.State.BLOCKED) {
+  static boolean waitsWithoutLimit(Fiber<?> fiber) {
+    Thread thread = fiber.threadOrNull();
+    if (thread == null || fiber.status() != Fiber.Status.WAITING) {
       return false;
+    }
+    Thread.State state = thread.getState();
+    if (state != Thread.State.WAITING && state != Thread.State.BLOCKED) {
+      return false; // also a fiber that has just been woken and is about to be ready
     }
     Object blocker = LockSupport.getBlocker(thread);
     if (blocker instanceof IoWaits.Event || blocker instanceof BlockingCall) {
@@ -57,7 +87,7 @@ final class DeadlockReport {
     }
     for (StackTraceElement frame : FiberDump.framesOf(thread)) {
       String type = frame.getClassName();
-      if (type.startsWith("sun.nio.ch.") || type.equals(TURNS)) {
+      if (type.startsWith("sun.nio.ch.") || type.equals(TURNS) || type.equals(LIMIT)) {
         return false;
       }
     }

@@ -1,79 +1,83 @@
 package dev.weft;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One who waits for the end of a fiber, a thread to unpark or a callback to run, in a list with the
- * newest first. Who ends the fiber exchanges the list for {@link #CLOSED} and so has it for
- * himself; until then lists are never changed but replaced. (One who still reads a list that was
- * taken away may see it half turned round: it ends all the same, and what he makes of it is
- * refused.)
+ * One wait for the end of a fiber: of a thread, which is unparked, or of a callback, which the
+ * fiber runs. A fiber with one waiter, the usual case, refers to it directly; with more to an
+ * {@link EndWaiters}.
  */
 final class EndWaiter {
-  /** The list of a fiber that is done. */
-  static final EndWaiter CLOSED = new EndWaiter("nobody", null);
+  /** What a fiber refers to that is done. */
+  static final EndWaiter CLOSED = new EndWaiter("nobody");
 
   private final Object waiter;
-  private @Nullable EndWaiter next;
 
-  EndWaiter(Object waiter, @Nullable EndWaiter next) {
+  // in an EndWaiters, under its lock
+  @Nullable EndWaiter older;
+  @Nullable EndWaiter newer;
+
+  /** Creates a wait of a {@link Thread}, an {@link Onlooker} or a callback. */
+  EndWaiter(Object waiter) {
     this.waiter = waiter;
-    this.next = next;
+  }
+
+  /** Loads the classes that telling the waiters needs: when a fiber ends there may be no memory. */
+  static void load() {
+    List<Class<?>> needed = List.of(Onlooker.class, Scope.Member.class, EndWaiters.class);
+    assert !needed.isEmpty();
+  }
+
+  /** A thread that waits for the end and does not care how it was. */
+  record Onlooker(Thread thread) {}
+
+  /** Returns whether a failure is known to somebody once this waiter has been told. */
+  boolean observes() {
+    return !(waiter instanceof Onlooker);
+  }
+
+  /** Wakes the thread that waits, if it is one. */
+  void wake() {
+    if (waiter instanceof Thread waiting) {
+      Fiber.unpark(waiting);
+    } else if (waiter instanceof Onlooker onlooker) {
+      Fiber.unpark(onlooker.thread);
+    }
+  }
+
+  /** Runs the callback, if it is one. */
+  void call() {
+    if (waiter instanceof Runnable callback && !(waiter instanceof Thread)) {
+      callback.run();
+    }
+  }
+
+  /** Tells a scope that all callbacks have ended. */
+  void leaveScope() {
+    if (waiter instanceof Scope.Member member) {
+      member.leave();
+    }
   }
 
   /**
-   * Wakes all in the list, oldest first, then runs the callbacks, which may take their time; a
-   * scope, which is the oldest, is told when they are done.
+   * Tells this waiter and all newer ones: first it wakes the threads, then it runs the callbacks,
+   * which may take their time, then it tells the scope, which is the oldest waiter. Needs no
+   * memory. Returns whether one of them observes.
    */
-  static void wake(EndWaiter list) {
-    EndWaiter oldest = reversed(list);
+  boolean tellAll() {
+    boolean observed = false;
+    for (EndWaiter w = this; w != null; w = w.newer) {
+      observed |= w.observes();
+      w.wake();
+    }
     try {
-      wakeAndRun(oldest);
+      for (EndWaiter w = this; w != null; w = w.newer) {
+        w.call();
+      }
     } finally {
-      if (oldest != null && oldest.waiter instanceof Scope.Member member) {
-        member.leave();
-      }
+      leaveScope();
     }
-  }
-
-  private static void wakeAndRun(@Nullable EndWaiter oldest) {
-    for (EndWaiter w = oldest; w != null; w = w.next) {
-      if (w.waiter instanceof Thread waiting) {
-        Fiber.unpark(waiting);
-      }
-    }
-    for (EndWaiter w = oldest; w != null; w = w.next) {
-      if (w.waiter instanceof Runnable callback && !(w.waiter instanceof Thread)) {
-        callback.run();
-      }
-    }
-  }
-
-  private static @Nullable EndWaiter reversed(@Nullable EndWaiter list) {
-    EndWaiter result = null;
-    for (EndWaiter w = list; w != null; ) {
-      EndWaiter next = w.next;
-      w.next = result;
-      result = w;
-      w = next;
-    }
-    return result;
-  }
-
-  /** Returns a list without one who gave up. */
-  static @Nullable EndWaiter without(Object gone, @Nullable EndWaiter list) {
-    Deque<Object> newer = new ArrayDeque<>();
-    EndWaiter rest = list;
-    while (rest != null && rest.waiter != gone) {
-      newer.push(rest.waiter);
-      rest = rest.next;
-    }
-    EndWaiter result = rest == null ? null : rest.next;
-    for (Object waiter : newer) {
-      result = new EndWaiter(waiter, result);
-    }
-    return result;
+    return observed;
   }
 }

@@ -8,6 +8,7 @@ import dev.weft.Outcome.Failure;
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.Pinning;
+import dev.weft.internal.jdk.RequiredFlags;
 import dev.weft.internal.jdk.ScopedBindings;
 import dev.weft.internal.jdk.Slices;
 import dev.weft.internal.jdk.VirtualThreads;
@@ -59,6 +60,7 @@ public final class Fiber<T> {
    * looked at the stack of a ready thread. The turn sees to it that a fiber is in one queue, or in
    * the hands of one worker, but never both.
    *
+   *                QUEUED        // new
    *           IDLE -> QUEUED     // handed out
    *         QUEUED -> RUNNING    // taken by a worker, or a helper
    *        RUNNING -> AGAIN      // handed out before the worker has left the slice
@@ -84,9 +86,16 @@ public final class Fiber<T> {
     DONE
   }
 
+  static {
+    RequiredFlags.check(); // before a class is needed that cannot be loaded without them
+  }
+
   /** The slice of a fiber that has ended and let go of its thread. */
   @SuppressWarnings("UnnecessaryLambda") // its identity is what counts
   private static final Runnable NO_SLICE = () -> {};
+
+  /** In the place of the thread of a fiber that has ended and has none. */
+  private static final Thread NO_THREAD = VirtualThreads.ended(null);
 
   /** What a suspended fiber waits for, in dumps. */
   private static final Object SUSPENDED =
@@ -106,6 +115,9 @@ public final class Fiber<T> {
         }
       };
 
+  /** With its id, the name of a fiber that was given none. */
+  private static final String DEFAULT_NAME = "fiber-";
+
   /** How often a plain thread looks for an end before it sleeps: for some microseconds. */
   private static final int LOOKS_BEFORE_SLEEP =
       Runtime.getRuntime().availableProcessors() > 1 ? 300 : 0;
@@ -115,6 +127,7 @@ public final class Fiber<T> {
   private static final VarHandle WAITERS;
   private static final VarHandle TURN;
   private static final VarHandle THREAD;
+  private static final VarHandle SLICE;
   private static final VarHandle PERMIT;
   private static final VarHandle EXPIRED_DEADLINES;
 
@@ -122,37 +135,42 @@ public final class Fiber<T> {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       OUTCOME = lookup.findVarHandle(Fiber.class, "outcome", Object.class);
-      WAITERS = lookup.findVarHandle(Fiber.class, "waiters", EndWaiter.class);
+      WAITERS = lookup.findVarHandle(Fiber.class, "waiters", Object.class);
       EXPIRED_DEADLINES = lookup.findVarHandle(Fiber.class, "expiredDeadlines", int.class);
       THREAD = lookup.findVarHandle(Fiber.class, "thread", Thread.class);
+      SLICE = lookup.findVarHandle(Fiber.class, "slice", Runnable.class);
       TURN = lookup.findVarHandle(Fiber.class, "turn", int.class);
       PERMIT = lookup.findVarHandle(Fiber.class, "permit", boolean.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
+    EndWaiter.load();
     FiberAccess.open(new FiberDoor());
   }
 
   private final long id = LAST_ID.incrementAndGet();
   private final FiberOptions options;
 
-  // made when it is first needed, as a rule by the worker that runs the first slice
+  // null -> a new thread -> NO_THREAD, or null -> NO_THREAD: see startThread and isOver
   private volatile @Nullable Thread thread;
 
   // true if it was asked for, and must be kept when it has ended
   private volatile boolean threadWanted;
   private final boolean guest;
 
-  // a Body or a Callable; null once it has been taken
+  // a Body or a Callable, maybe Scope.Inheriting, maybe Prepared, until the body begins; then
+  // null, or the probe of a leak check
   private @Nullable Object body;
 
-  // what the JDK gives us to run: one slice of the virtual thread
+  // what the JDK gives us to run: one slice of the virtual thread; null until the thread has
+  // started
   private @Nullable Runnable slice;
 
   // null, CANCELLING, or how it ended: a result, Failure or Cancelled
   private volatile @Nullable Object outcome;
 
-  private volatile @Nullable EndWaiter waiters;
+  // null, an EndWaiter, EndWaiters if there are more, or CLOSED
+  private volatile @Nullable Object waiters;
 
   // given by schedule(), taken by suspend()
   private volatile boolean permit;
@@ -173,8 +191,8 @@ public final class Fiber<T> {
   // IDLE, QUEUED, RUNNING, AGAIN or OVER
   private volatile int turn;
 
-  // true once there is nothing left to run: its end may itself wait, in callbacks of toFuture(), so
-  // being done is not yet being over
+  // true once its end has been told to all. Its end may itself wait, in callbacks of toFuture(), so
+  // being done is not yet being over; and after that its thread may wait, see isOver
   private volatile boolean over;
 
   // true once its scheduler has given up on it
@@ -194,11 +212,14 @@ public final class Fiber<T> {
   // running average of its slices in nanoseconds, for ResponseRatioQueue; 0 before the first
   int usualSlice;
 
-  // the innermost withTimeout it is in; this fiber only
-  @Nullable Deadline deadline;
+  // the scopes, deadlines and shields it is in; null if it never was in any; set by this fiber
+  volatile @Nullable OpenBlocks blocks;
 
-  // the innermost scope it has opened; set by this fiber
-  volatile @Nullable Scope scope;
+  // the scope it was started in, until it leaves that; set before it begins
+  @Nullable Scope memberOf;
+
+  // true once the thread that cancelled it has interrupted it, or seen that it must not yet
+  private volatile boolean cancelSent;
 
   // how often it has disabled the hook and not enabled it again; this fiber only
   int hookDisabled;
@@ -214,19 +235,23 @@ public final class Fiber<T> {
   @Nullable Worker registeredAt;
   int registeredPlace;
 
-  /** Creates a fiber that is to run the body on the worker. */
-  Fiber(Scheduler scheduler, Worker worker, FiberOptions options, Object body) {
+  /** Creates a fiber that is to run the body; {@link #begin} places it on a worker. */
+  Fiber(Scheduler scheduler, FiberOptions options, Object body) {
     this.scheduler = scheduler;
-    this.home = worker;
-    this.worker = worker;
+    this.home = scheduler.workers[0];
+    this.worker = home;
     this.boundThread = options.thread();
     this.options = options;
-    this.body = body;
     this.guest = false;
-    if (VirtualThreads.inheritsFrom(Thread.currentThread())) {
-      makeThread(true); // here and now: it inherits from the one that makes it
-    }
+    this.body =
+        VirtualThreads.inheritsFrom(Thread.currentThread())
+            ? new Prepared(body, newThread(true)) // here: it inherits from the current thread
+            : body;
+    TURN.set(this, QUEUED); // or thread() would queue it before begin() does
   }
+
+  /** A body whose thread has been made and not started. */
+  private record Prepared(Object body, Thread thread) {}
 
   /** Creates the fiber of a virtual thread that code inside the host has started. */
   Fiber(Fiber<?> host, Thread thread, Runnable slice) {
@@ -251,10 +276,32 @@ public final class Fiber<T> {
     return id;
   }
 
-  /** Returns its name: the given one, else {@code fiber-<id>}. */
+  /**
+   * Returns its name, which is that of its thread: the given one, else {@code fiber-<id>}, until
+   * {@link Thread#setName} changes it. (A guest whose thread has no name keeps it so; here it is
+   * called {@code fiber-<id>} too.)
+   */
   public String name() {
-    String name = options.name();
-    return name != null ? name : "fiber-" + id;
+    Thread made = threadOrNull();
+    String name = made != null ? made.getName() : options.name();
+    return name != null && !name.isEmpty() ? name : DEFAULT_NAME + id;
+  }
+
+  /**
+   * Returns whether the name is the one it was given; makes no object, at the end of each fiber.
+   */
+  private boolean isGivenName(String name) {
+    String given = options.name();
+    if (given != null && !given.isEmpty()) {
+      return name.equals(given);
+    }
+    int i = name.length();
+    long rest = id;
+    while (rest > 0 && i > 0 && name.charAt(i - 1) == '0' + rest % 10) {
+      rest /= 10;
+      i--;
+    }
+    return rest == 0 && i == DEFAULT_NAME.length() && name.startsWith(DEFAULT_NAME);
   }
 
   /** Returns its priority, for {@linkplain Policy policies}; 0 is normal. */
@@ -274,48 +321,93 @@ public final class Fiber<T> {
     };
   }
 
+  /**
+   * Returns whether it has ended, in whatever way: with a result, a failure, or cancelled. Then
+   * {@link #join} does not wait.
+   */
+  public boolean isDone() {
+    Object seen = outcome;
+    return seen != null && seen != CANCELLING;
+  }
+
+  /**
+   * Returns whether it has ended as cancelled, so that {@link #join} throws a {@link
+   * CancellationException}. A fiber that has been asked to end and has not done so yet is not.
+   */
+  public boolean isCancelled() {
+    return outcome instanceof Cancelled;
+  }
+
   /** Returns the scheduler it runs on. */
   public Scheduler scheduler() {
     return scheduler;
   }
 
   /**
-   * Returns the virtual thread it is. A fiber that has ended keeps its thread only if somebody
-   * asked for it before; else this is one like it, which has ended too.
+   * Returns the virtual thread it is, started: {@link Thread#join() join}, {@link Thread#isAlive()
+   * isAlive} and {@link Thread#getState() getState} answer for the fiber. A fiber that has ended
+   * keeps its thread only if somebody asked for it before; else this is one like it, which has
+   * ended too.
    */
   public Thread thread() {
     threadWanted = true;
-    Thread made = thread;
-    return made != null ? made : isDone() ? endedThread() : ownThread();
-  }
-
-  /**
-   * Makes a thread that has run and ended, on a plain thread: here it could have to wait for
-   * itself.
-   */
-  private Thread endedThread() {
-    Thread made =
-        VirtualThreads.create(
-            slice -> Thread.ofPlatform().daemon().start(slice), options.name(), false, () -> {});
-    made.start();
-    Uninterrupted.await(made::join);
-    return THREAD.compareAndSet(this, null, made) ? made : Objects.requireNonNull(thread);
+    if (thread == null && !(isDone() && THREAD.compareAndSet(this, null, NO_THREAD))) {
+      startThread();
+    }
+    Thread made = ownThread();
+    if (made == NO_THREAD) {
+      Thread ended = VirtualThreads.ended(name());
+      return THREAD.compareAndSet(this, NO_THREAD, ended) ? ended : ownThread();
+    }
+    while (made.getState() == Thread.State.NEW) {
+      Thread.onSpinWait(); // another thread is about to start it
+    }
+    return made;
   }
 
   private Thread ownThread() {
-    Thread made = thread;
-    return made != null ? made : makeThread(false);
+    return Objects.requireNonNull(thread);
   }
 
-  private Thread makeThread(boolean inherits) {
+  private Thread newThread(boolean inherits) {
     Strand strand = new Strand(this);
-    Thread made = VirtualThreads.create(strand, options.name(), inherits, strand);
-    return THREAD.compareAndSet(this, null, made) ? made : Objects.requireNonNull(thread);
+    return VirtualThreads.create(strand, name(), inherits, strand);
+  }
+
+  /**
+   * Makes the thread and starts it, which hands the first slice to the {@link Strand}. As a rule
+   * the worker that runs the first slice does so, else the first caller of {@link #thread}. Returns
+   * false if another thread has done so, or is about to, or if the fiber ends without.
+   */
+  private boolean startThread() {
+    Object todo = body;
+    Thread made = todo instanceof Prepared prepared ? prepared.thread : newThread(false);
+    if (!THREAD.compareAndSet(this, null, made)) {
+      return false;
+    }
+    if (FlightEvents.recording()) {
+      FlightEvents.started(this);
+    }
+    if (unprepared(todo) instanceof Scope.Inheriting inheriting) {
+      ScopedBindings.set(made, inheriting.bindings());
+    }
+    try {
+      VirtualThreads.start(made, scheduler.container);
+    } catch (Throwable e) {
+      becomeReadyElsewhere(); // a worker has to end it
+      throw e;
+    }
+    return true;
+  }
+
+  private static @Nullable Object unprepared(@Nullable Object body) {
+    return body instanceof Prepared prepared ? prepared.body : body;
   }
 
   /** Returns its virtual thread, or null if it has not run yet and nobody asked for it. */
   @Nullable Thread threadOrNull() {
-    return thread;
+    Thread made = thread;
+    return made == NO_THREAD ? null : made;
   }
 
   /**
@@ -348,27 +440,53 @@ public final class Fiber<T> {
 
   /**
    * Asks it to end. If it has not started its body never runs; if it waits, the wait ends with an
-   * {@link InterruptedException} or {@link CancellationException} and so does each later one.
-   * Returns false if it had already ended, or had been cancelled before.
+   * {@link InterruptedException} or {@link CancellationException} and so does each later one; if it
+   * is in {@link Weft#shielded} all that happens after it. Returns false if it had already ended,
+   * or had been cancelled before.
    */
   public boolean cancel() {
-    boolean first = cancelAlone();
+    boolean first = markCancelled();
     if (first) {
-      Scope.cancelAll(scope);
+      deliverCancel();
     }
     return first;
   }
 
   /** Cancels it, but not the scopes that it has opened; returns whether it was the first to. */
   boolean cancelAlone() {
-    if (!OUTCOME.compareAndSet(this, null, CANCELLING)) {
-      return false;
+    boolean first = markCancelled();
+    if (first) {
+      interruptForCancel();
     }
-    Thread waiting = thread;
-    if (waiting != null) {
-      waiting.interrupt(); // a fiber without a thread has not started, and will not
+    return first;
+  }
+
+  /**
+   * Begins to cancel it: from now on it ends as cancelled. Returns false if it has ended or is
+   * cancelled already; else the caller owes {@link #deliverCancel}.
+   */
+  boolean markCancelled() {
+    return OUTCOME.compareAndSet(this, null, CANCELLING);
+  }
+
+  void deliverCancel() {
+    interruptForCancel();
+    OpenBlocks open = blocks;
+    if (open != null) {
+      Scope.cancelAllOf(open);
     }
-    return true;
+  }
+
+  private void interruptForCancel() {
+    try {
+      Thread waiting = thread;
+      OpenBlocks open = blocks;
+      if (waiting != null && (open == null || !open.isShielded())) {
+        waiting.interrupt(); // a fiber without a thread has not started, and will not
+      }
+    } finally {
+      cancelSent = true;
+    }
   }
 
   /** Returns a future of its result; cancelling the future does not cancel the fiber. */
@@ -390,8 +508,8 @@ public final class Fiber<T> {
 
   @Override
   public String toString() {
-    String name = options.name();
-    return name != null ? "fiber " + id + " (" + name + ")" : "fiber " + id;
+    String name = name();
+    return name.equals(DEFAULT_NAME + id) ? "fiber " + id : "fiber " + id + " (" + name + ")";
   }
 
   // ---- what a fiber does itself ----
@@ -524,10 +642,18 @@ public final class Fiber<T> {
     }
   }
 
-  /** Hands this new fiber to a worker; {@code here} is the caller's, if known. */
-  void begin(@Nullable Worker here) {
+  /**
+   * Places this new fiber on a worker and queues it there. The caller's own worker is looked up
+   * here and not before: a caller that has parked since may run on another worker.
+   */
+  void begin() {
+    Worker here = scheduler.servingWorker();
+    assert Worker.beginNoPark(here);
+    home = isBound() ? scheduler.worker(boundThread) : scheduler.placement.forNew(here);
+    worker = home;
     TURN.set(this, QUEUED);
-    enqueue(here != null ? here : currentWorker());
+    enqueue(here);
+    assert Worker.endNoPark(here);
   }
 
   /**
@@ -635,50 +761,70 @@ public final class Fiber<T> {
 
   /** Runs one slice; returns how it ended, as {@link Slices} tells. */
   int runSlice() {
-    try {
-      if (slice != null) {
-        return Slices.run(ownThread(), slice);
-      } else if (outcome == null || waiters != null) {
-        firstSlice().run(); // also if cancelled: callbacks expect to run in a fiber
-      } else {
-        endWithoutStart(NULL_RESULT); // cancelled before its turn
-      }
-    } catch (Throwable e) {
-      // what the body throws is kept in the fiber: this is no memory for a thread, or the JDK
-      // failing
-      if (slice == null) {
-        endWithoutStart(Outcome.failed(e));
-      } else {
+    Runnable next = (Runnable) SLICE.getAcquire(this); // thread() may have put it there just now
+    if (next == null) {
+      next = firstSlice();
+    }
+    if (next != null) {
+      try {
+        return Slices.run(ownThread(), next);
+      } catch (Throwable e) { // the JDK failing: what the body throws is kept in the fiber
         scheduler.unobserved.report(this, e);
       }
     }
     return Slices.LEFT;
   }
 
-  private Runnable firstSlice() {
-    if (FlightEvents.recording()) {
-      FlightEvents.started(this);
+  /**
+   * Starts the thread and returns its first slice. Ends the fiber and returns null if it was
+   * cancelled before its turn, or if its thread cannot be started. Returns null too while {@link
+   * #thread} is starting it elsewhere, which then makes the fiber ready.
+   */
+  private @Nullable Runnable firstSlice() {
+    Object result = NULL_RESULT;
+    if (outcome == null || waiters != null) { // if cancelled: callbacks have to run in a fiber
+      try {
+        if (startThread()) {
+          return slice;
+        }
+        result = Outcome.failed(new IllegalStateException("no memory for the thread of " + this));
+      } catch (Throwable e) { // no memory for a thread, or the JDK failing
+        result = Outcome.failed(e);
+      }
     }
-    if (body instanceof Scope.Inheriting inheriting) {
-      ScopedBindings.set(ownThread(), inheriting.bindings());
+    if (THREAD.compareAndSet(this, null, NO_THREAD) || hasFailedToStart()) {
+      body = null;
+      end(result);
+      over = true;
     }
-    VirtualThreads.start(ownThread(), scheduler.container); // hands its slice to Strand.execute
-    return Objects.requireNonNull(slice);
+    return null;
   }
 
-  private void endWithoutStart(Object result) {
-    body = null;
-    end(result);
-    over = true;
+  private boolean hasFailedToStart() {
+    return SLICE.getAcquire(this) == null && Slices.hasEnded(ownThread());
   }
 
-  /** Told by its strand what the JDK gives it to run; returns whether that was the first. */
+  /**
+   * Told by its strand what the JDK gives it to run; returns whether that was the first slice of
+   * its own thread.
+   */
   boolean takeFirstSlice(Runnable first) {
     if (slice != null) {
       return false;
     }
-    slice = first;
+    SLICE.setRelease(this, first);
+    becomeReadyElsewhere();
     return true;
+  }
+
+  /**
+   * Makes it ready when its thread has started, unless the caller is the worker that starts it to
+   * run its first slice. It is queued as a rule; but a worker may have found it without a slice.
+   */
+  private void becomeReadyElsewhere() {
+    if (!worker.runsHere(this)) {
+      becomeReady();
+    }
   }
 
   boolean isSlice(Runnable candidate) {
@@ -688,7 +834,10 @@ public final class Fiber<T> {
   /** Runs the body, in its virtual thread. */
   void runBody() {
     Object result;
-    Object todo = body instanceof Scope.Inheriting inheriting ? inheriting.body() : body;
+    Object todo = unprepared(body);
+    if (todo instanceof Scope.Inheriting inheriting) {
+      todo = inheriting.body();
+    }
     body = null;
     try {
       if (outcome == CANCELLING) {
@@ -706,8 +855,12 @@ public final class Fiber<T> {
     while (hookDisabled > 0) {
       Hook.enable();
     }
-    end(result);
-    over = true;
+    try {
+      // asked here: without memory the class of scopes may not load
+      end(hasOpenScope() ? Scope.closeLeftOpen(this, result) : result);
+    } finally {
+      over = true;
+    }
   }
 
   /** Records how it ended and wakes those who wait; needs no memory to do so. */
@@ -719,7 +872,8 @@ public final class Fiber<T> {
       OUTCOME.compareAndSet(this, CANCELLING, Outcome.cancelled(result));
     }
     Throwable failure = failure();
-    if (!wakeWaiters() && !observed && failure != null) {
+    if (!tellWaiters() && !observed && failure != null) {
+      threadWanted = true; // by the handler that is told
       scheduler.unobserved.add(this, failure);
     }
   }
@@ -734,7 +888,7 @@ public final class Fiber<T> {
     Cancelled abandoned = new Cancelled(new IllegalStateException(why));
     if (OUTCOME.compareAndSet(this, null, abandoned)
         || OUTCOME.compareAndSet(this, CANCELLING, abandoned)) {
-      wakeWaiters();
+      tellWaiters();
     }
   }
 
@@ -746,31 +900,36 @@ public final class Fiber<T> {
     return abandoned && canLeaveThread();
   }
 
-  /** Returns whether there was any. */
-  private boolean wakeWaiters() {
-    EndWaiter waiting = (EndWaiter) WAITERS.getAndSet(this, EndWaiter.CLOSED);
-    if (waiting != null) {
-      EndWaiter.wake(waiting);
-    }
-    return waiting != null;
+  /** Tells those who wait for the end; returns whether a failure is known to one of them. */
+  private boolean tellWaiters() {
+    Object waiting = WAITERS.getAndSet(this, EndWaiter.CLOSED);
+    EndWaiter oldest =
+        waiting instanceof EndWaiters several ? several.close() : (EndWaiter) waiting;
+    return oldest != null && oldest.tellAll();
   }
 
+  /**
+   * Returns whether it has run its last slice, which is the end of its thread and not of its body:
+   * the JDK closes the {@code StructuredTaskScope}s that the body has left open, and that may wait.
+   */
   private boolean isOver() {
+    if (!over && !guest) {
+      return false;
+    }
+    Thread own = ownThread();
+    if (own != NO_THREAD && !Slices.hasEnded(own)) {
+      return false;
+    }
     if (guest) {
-      if (ownThread().getState() != Thread.State.TERMINATED) {
-        return false;
-      }
       end(NULL_RESULT);
-    } else if (over && !threadWanted) {
-      thread = null; // the better part of a fiber's memory, which joiners do not need
+      if (hasOpenScope()) {
+        Scope.cancelLeftOpen(this);
+      }
+    } else if (!threadWanted && (own == NO_THREAD || isGivenName(own.getName()))) {
+      thread = NO_THREAD; // the better part of a fiber's memory, which joiners do not need
       slice = NO_SLICE; // not null: guests that outlive it must not be taken for it
     }
-    return guest || over;
-  }
-
-  boolean isDone() {
-    Object seen = outcome;
-    return seen != null && seen != CANCELLING;
+    return true;
   }
 
   boolean isCancelling() {
@@ -781,9 +940,33 @@ public final class Fiber<T> {
     return registeredAt == null;
   }
 
-  /** Returns whether a slice of it has run: false as long as it has no thread that was started. */
+  /** Returns whether its thread waits, be it in the body or after its end. */
+  boolean isWaiting() {
+    return turn == IDLE;
+  }
+
+  /** Takes the probe of a leak check; returns false if the fiber has not begun to run. */
+  boolean hold(LeakCheck.Probe probe) {
+    if (!hasStarted() || body != null) {
+      return false;
+    }
+    body = probe;
+    return true;
+  }
+
+  boolean holds(LeakCheck.Probe probe) {
+    return body == probe;
+  }
+
+  void dropProbe() {
+    if (body instanceof LeakCheck.Probe) {
+      body = null;
+    }
+  }
+
+  /** Returns whether its body has begun; that of a guest counts as if it had. */
   boolean hasStarted() {
-    return slice != null;
+    return body == null || body instanceof LeakCheck.Probe;
   }
 
   boolean isGuest() {
@@ -881,7 +1064,7 @@ public final class Fiber<T> {
     home = place;
     if (target != from) {
       scheduler = target; // and the worker retires it, once it has left: until then both count it
-      Deadline.move(deadline, place);
+      Deadline.move(blocks, place);
     }
     long slicesBefore = left.slices();
     Thread.yield(); // comes back on the new worker: see enqueue
@@ -891,7 +1074,7 @@ public final class Fiber<T> {
       if (target != from) {
         scheduler = from;
         target.countEnded();
-        Deadline.move(deadline, left);
+        Deadline.move(blocks, left);
       }
       throw pinned("a native method on its stack");
     }
@@ -911,7 +1094,8 @@ public final class Fiber<T> {
       throw new IllegalStateException("cannot join " + this + ": it would wait for itself");
     }
     Thread me = Thread.currentThread();
-    if ((!me.isVirtual() && endsSoon()) || !addWaiter(me)) {
+    EndWaiter waiter = new EndWaiter(me);
+    if ((!me.isVirtual() && endsSoon()) || !addWaiter(waiter)) {
       return true;
     }
     FiberAccess.Limit timeout = limit == null ? null : Timeout.of(self, limit);
@@ -921,12 +1105,12 @@ public final class Fiber<T> {
         if (timeout == null) {
           Slices.park(this);
         } else if (!timeout.park(this)) {
-          return !removeWaiter(me);
+          return !removeWaiter(waiter);
         }
       }
       return true;
     } catch (Throwable e) {
-      if (!removeWaiter(me)) {
+      if (!removeWaiter(waiter)) {
         addUnobserved(); // it has just ended, and takes this one for told
       }
       throw e;
@@ -953,11 +1137,16 @@ public final class Fiber<T> {
 
   /** Waits for its end on a plain thread; a failure is reported as if nobody had waited. */
   void awaitUnobserved() {
-    if (isDone()) {
-      return; // before it had a waiter: it has been added already
+    EndWaiter onlooker = new EndWaiter(new EndWaiter.Onlooker(Thread.currentThread()));
+    if (!isDone() && addWaiter(onlooker)) {
+      Uninterrupted.await(
+          () -> {
+            while (!isDone()) {
+              LockSupport.park(this);
+              throwIfInterrupted(null);
+            }
+          });
     }
-    Uninterrupted.await(() -> awaitEnd(null));
-    addUnobserved();
   }
 
   private void addUnobserved() {
@@ -969,33 +1158,49 @@ public final class Fiber<T> {
 
   /** Has this called when it ends, by itself; at once, and by the caller, if it has ended. */
   void atEnd(Runnable callback) {
-    if (!addWaiter(callback)) {
+    if (!addWaiter(new EndWaiter(callback))) {
       callback.run();
     }
   }
 
-  /** Adds to the list of waiters; returns false if it has ended. */
-  private boolean addWaiter(Object waiter) {
-    EndWaiter seen;
-    do {
-      seen = waiters;
+  /** Adds a waiter; returns false if it has ended. */
+  private boolean addWaiter(EndWaiter added) {
+    while (true) {
+      Object seen = waiters;
       if (seen == EndWaiter.CLOSED) {
         return false;
       }
-    } while (!WAITERS.compareAndSet(this, seen, new EndWaiter(waiter, seen)));
-    return true;
+      if (seen instanceof EndWaiters several) {
+        return several.add(added);
+      }
+      if (seen == null
+          ? WAITERS.compareAndSet(this, null, added)
+          : listWaiters((EndWaiter) seen, added)) {
+        return true;
+      }
+    }
   }
 
-  /** Takes out one that gives up: the list is built anew without it. Returns false if it ended. */
-  private boolean removeWaiter(Object gone) {
-    EndWaiter seen;
-    do {
-      seen = waiters;
-      if (seen == EndWaiter.CLOSED) {
+  /** Makes a list of its waiter and another one; returns false if its waiter has changed. */
+  private boolean listWaiters(EndWaiter first, EndWaiter second) {
+    EndWaiters list = new EndWaiters();
+    list.lock(); // the first is linked when the list is in its place, and waits for that to leave
+    try {
+      if (!WAITERS.compareAndSet(this, first, list)) {
         return false;
       }
-    } while (!WAITERS.compareAndSet(this, seen, EndWaiter.without(gone, seen)));
-    return true;
+      list.link(first);
+      list.link(second);
+      return true;
+    } finally {
+      list.unlock();
+    }
+  }
+
+  /** Removes a waiter that gives up; returns false if it has ended, and the waiter is told. */
+  private boolean removeWaiter(EndWaiter gone) {
+    return WAITERS.compareAndSet(this, gone, null)
+        || (waiters instanceof EndWaiters several && several.remove(gone));
   }
 
   private T result() {
@@ -1022,11 +1227,6 @@ public final class Fiber<T> {
     return Outcome.failureOf(outcome);
   }
 
-  /** Whether it has ended because it was cancelled. */
-  boolean isCancelled() {
-    return outcome instanceof Cancelled;
-  }
-
   /** Says that somebody gets to know, or will, how it ends. */
   void observe() {
     observed = true;
@@ -1041,32 +1241,73 @@ public final class Fiber<T> {
     EXPIRED_DEADLINES.getAndAdd(this, 1);
   }
 
-  /** Called by this fiber when withTimeout is over; a cancel that came meanwhile still stands. */
-  void deadlineNoticed() {
+  /** Called by this fiber when the withTimeout of a deadline that has passed is through. */
+  void deadlineFinished() {
     EXPIRED_DEADLINES.getAndAdd(this, -1);
-    if (outcome == CANCELLING || expiredDeadlines > 0) {
-      ownThread().interrupt();
+  }
+
+  /** Returns whether it has opened a scope and not closed it. */
+  boolean hasOpenScope() {
+    OpenBlocks open = blocks;
+    return open != null && open.scope() != null;
+  }
+
+  /** Returns whether a time limit may end its waits; from another thread a moment ago's answer. */
+  boolean hasDeadline() {
+    OpenBlocks open = blocks;
+    return open != null && open.deadline() != null;
+  }
+
+  /** Returns whether it is cancelled and no shield holds that back; asked by this fiber. */
+  boolean isCancelInForce() {
+    OpenBlocks open = blocks;
+    return outcome == CANCELLING && (open == null || !open.isShielded());
+  }
+
+  /** Returns whether each wait of this fiber, the current one, is to fail. */
+  boolean mustGiveUp() {
+    return isCancelInForce() || isPastDeadline();
+  }
+
+  private boolean isPastDeadline() {
+    OpenBlocks open = blocks;
+    return expiredDeadlines > 0 && open != null && open.isPastDeadline();
+  }
+
+  /**
+   * If it is cancelled, waits until the canceller has interrupted it or has seen that it must not,
+   * and returns true. Called by this fiber.
+   */
+  boolean awaitCancelSent() {
+    if (outcome != CANCELLING) {
+      return false;
     }
+    while (!cancelSent) {
+      Thread.yield(); // the canceller may be a fiber of the same worker
+    }
+    return true;
   }
 
   private void throwIfCancelled() {
-    if (outcome == CANCELLING) {
-      throw new CancellationException(this + " is cancelled");
-    }
-    if (expiredDeadlines > 0) {
-      throw new CancellationException(this + " has passed its deadline");
+    if ((outcome == CANCELLING || expiredDeadlines > 0) && mustGiveUp()) {
+      throw new CancellationException(whyItMustGiveUp());
     }
   }
 
   static void throwIfInterrupted(@Nullable Fiber<?> self) throws InterruptedException {
-    if (self != null && (self.outcome == CANCELLING || self.expiredDeadlines > 0)) {
+    if (self != null
+        && (self.outcome == CANCELLING || self.expiredDeadlines > 0)
+        && self.mustGiveUp()) {
       Thread.interrupted();
-      throw new InterruptedException(
-          self + (self.expiredDeadlines > 0 ? " has passed its deadline" : " is cancelled"));
+      throw new InterruptedException(self.whyItMustGiveUp());
     }
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
+  }
+
+  private String whyItMustGiveUp() {
+    return this + (isPastDeadline() ? " has passed its deadline" : " is cancelled");
   }
 
   private static Fiber<?> self(String verb) {

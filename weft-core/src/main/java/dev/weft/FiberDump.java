@@ -1,9 +1,11 @@
 package dev.weft;
 
+import dev.weft.internal.FiberAccess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import java.util.Objects;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +25,11 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
    * @param thread the index of the thread it runs on, or ran on last
    * @param helper the name of the helper thread that runs its {@linkplain Weft#blocking blocking
    *     call}; empty if it is in none
-   * @param waitsFor what it waits for; empty if it does not wait
+   * @param waitsFor what it waits for; empty if it does not wait. A fiber that is done may wait
+   *     too: for what the callbacks of its future wait for, or for scopes that it left open
+   * @param heldBy the fiber or thread that holds the lock or the monitor it waits for; empty if it
+   *     waits for something else, if several share the lock, or if the holder is not known: a fiber
+   *     that runs cannot be asked for its monitors
    * @param waiting for how long it has waited, roughly
    * @param stack its stack, innermost frame first
    */
@@ -35,19 +41,25 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
       int thread,
       String helper,
       String waitsFor,
+      String heldBy,
       Duration waiting,
       List<StackTraceElement> stack) {
+    private static final Pattern LIBRARY =
+        Pattern.compile(
+            "(java|javax|jdk|sun)\\.|dev\\.weft\\.(\\p{Lu}|sync\\.|channel\\.|internal\\.)");
+
     /** Copies the stack. */
     public Entry {
       stack = List.copyOf(stack);
     }
 
-    static Entry of(Fiber<?> fiber, Scheduler scheduler) {
+    static Entry of(Fiber<?> fiber, Scheduler scheduler, LockOwners owners) {
       Thread thread = fiber.threadOrNull();
       Fiber.Status status = fiber.status();
-      boolean waits = status == Fiber.Status.WAITING;
+      boolean waits = fiber.isWaiting();
       long nanos = waits ? scheduler.clock.nanoTime() - fiber.since : 0;
       List<StackTraceElement> stack = framesOf(thread);
+      LockOwners.BlockedOn blockedOn = waits ? owners.blockedOn(fiber) : null;
       BlockingCall away = fiber.away;
       return new Entry(
           fiber.id(),
@@ -56,23 +68,36 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
           fiber.isGuest(),
           fiber.worker.index,
           away == null ? "" : away.helperName(),
-          waits && thread != null ? describe(LockSupport.getBlocker(thread), stack) : "",
+          waits && thread != null ? describe(blockedOn, stack) : "",
+          blockedOn == null ? "" : holder(blockedOn),
           Duration.ofNanos(Math.max(0, nanos)),
           stack);
     }
 
-    private static String describe(@Nullable Object blocker, List<StackTraceElement> stack) {
-      if (blocker instanceof Fiber<?> fiber) {
+    private static String describe(
+        LockOwners.@Nullable BlockedOn blockedOn, List<StackTraceElement> stack) {
+      if (blockedOn == null) {
+        return stack.isEmpty() ? "its start" : stack.getFirst().toString();
+      }
+      Object object = blockedOn.object();
+      if (object instanceof Fiber<?> fiber) {
         return "the end of " + fiber;
       }
-      if (blocker != null) {
-        try {
-          return "" + blocker; // which may be "null"
-        } catch (Throwable e) { // any object may be one
-          return "a " + blocker.getClass().getName() + ", whose toString() threw " + e;
-        }
+      if (blockedOn.isMonitor()) {
+        return "the monitor of " + Objects.toIdentityString(object);
       }
-      return stack.isEmpty() ? "its start" : stack.getFirst().toString();
+      try {
+        return "" + object; // which may be "null"
+      } catch (Throwable e) { // any object may be one
+        return "a " + object.getClass().getName() + ", whose toString() threw " + e;
+      }
+    }
+
+    private static String holder(LockOwners.BlockedOn blockedOn) {
+      Thread owner = blockedOn.owner();
+      return owner == null || blockedOn.object() instanceof Fiber<?>
+          ? ""
+          : FiberAccess.describe(owner);
     }
 
     /** Returns it in one line, without the stack. */
@@ -83,7 +108,23 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
       return (guest ? line + ", a guest" : line)
           + (waitsFor.isEmpty()
               ? ""
-              : ", waits for %s since %d ms".formatted(waitsFor, waiting.toMillis()));
+              : ", waits for %s%s since %d ms"
+                  .formatted(waitsFor, heldByIfUnsaid(), waiting.toMillis()));
+    }
+
+    /** Returns the innermost frame that belongs neither to the JDK nor to Weft; else the first. */
+    String ownFrame() {
+      return stack.stream()
+          .filter(frame -> !LIBRARY.matcher(frame.getClassName()).lookingAt())
+          .findFirst()
+          .or(() -> stack.stream().findFirst())
+          .map(StackTraceElement::toString)
+          .orElse("its start");
+    }
+
+    /** Says the holder, unless the lock's own text has. */
+    private String heldByIfUnsaid() {
+      return heldBy.isEmpty() || waitsFor.contains(heldBy) ? "" : ", held by " + heldBy + ",";
     }
   }
 
@@ -93,8 +134,10 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
   }
 
   static FiberDump of(Scheduler scheduler) {
+    LockOwners owners = new LockOwners(Watchdog::fibers);
     return new FiberDump(
-        scheduler.name(), scheduler.fibers().map(fiber -> Entry.of(fiber, scheduler)).toList());
+        scheduler.name(),
+        scheduler.fibers().map(fiber -> Entry.of(fiber, scheduler, owners)).toList());
   }
 
   /** Returns it for people: a line and the stack for each fiber. */
@@ -118,7 +161,7 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
     for (Entry entry : fibers) {
       List<String> frames = entry.stack.stream().map(frame -> quote(frame.toString())).toList();
       entries.add(
-          "{\"id\":%d,\"name\":%s,\"status\":\"%s\",\"guest\":%b,\"thread\":%d,\"helper\":%s,\"waitsFor\":%s,\"waitingMillis\":%d,\"stack\":[%s]}"
+          "{\"id\":%d,\"name\":%s,\"status\":\"%s\",\"guest\":%b,\"thread\":%d,\"helper\":%s,\"waitsFor\":%s,\"heldBy\":%s,\"waitingMillis\":%d,\"stack\":[%s]}"
               .formatted(
                   entry.id,
                   quote(entry.name),
@@ -127,6 +170,7 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
                   entry.thread,
                   quote(entry.helper),
                   quote(entry.waitsFor),
+                  quote(entry.heldBy),
                   entry.waiting.toMillis(),
                   String.join(",", frames)));
     }

@@ -278,7 +278,16 @@ public final class FiberPool extends AbstractExecutorService {
           if (!(e instanceof CancellationException && fiber.isCancelling())) {
             scheduler.unobserved.report(fiber, e);
           }
+        } finally {
+          endScopes();
         }
+      }
+    }
+
+    /** The next task must not find the scopes that the last one has left open. */
+    private void endScopes() {
+      if (fiber.hasOpenScope()) {
+        scheduler.unobserved.report(fiber, Scope.endLeftOpen(fiber, "a task of " + fiber));
       }
     }
 

@@ -1,38 +1,55 @@
 package dev.weft;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fibers that began on a worker and have not ended, in no order: for dumps, and for those who
- * stop a scheduler. It is arrays, not a linked list: a collector copies a long list of young fibers
- * one by one, waiting for memory at each, and that was half the time of starting a million.
+ * The fibers that began on a worker and have not ended, in no order: for dumps, for stopping a
+ * scheduler, for {@link LeakCheck}. It is arrays, not a linked list: a collector copies a long list
+ * of young fibers one by one, waiting for memory at each, and that was half the time of starting a
+ * million.
  *
  * <p>Invariants, under the duty lock of its worker: the fibers fill places 0 to size − 1, each
- * knows its place, and who leaves is replaced by the last. The last block may be followed by one
- * empty one, kept so that coming and going at its edge allocates nothing.
+ * knows its place, and the last fiber takes the place of one that leaves. The last block may be
+ * followed by one empty block, kept so that coming and going at its edge allocates nothing. During
+ * a leak check a place may hold a {@link WeakPlace} instead of its fiber; such a place knows where
+ * it is, since its fiber may be out of reach when it is moved.
  */
 final class FiberRegistry {
   private static final int BLOCK_SHIFT = 10;
   private static final int BLOCK = 1 << BLOCK_SHIFT;
 
-  private final ArrayList<@Nullable Fiber<?>[]> blocks = new ArrayList<>();
+  /** A place whose fiber is held weakly. */
+  static final class WeakPlace extends WeakReference<Fiber<?>> {
+    final Worker worker;
+    private int place;
+
+    private WeakPlace(Fiber<?> fiber, Worker worker) {
+      super(fiber);
+      this.worker = worker;
+      this.place = fiber.registeredPlace;
+    }
+  }
+
+  private final ArrayList<@Nullable Object[]> blocks = new ArrayList<>();
   private int size;
 
   void add(Fiber<?> fiber) {
     if (size == blocks.size() * BLOCK) {
-      blocks.add(new Fiber<?>[BLOCK]);
+      blocks.add(new Object[BLOCK]);
     }
     put(fiber, size++);
   }
 
   void remove(Fiber<?> fiber) {
     int last = --size;
-    @Nullable Fiber<?>[] lastBlock = blocks.get(last >> BLOCK_SHIFT);
-    Fiber<?> moved = lastBlock[last & (BLOCK - 1)];
+    @Nullable Object[] lastBlock = blocks.get(last >> BLOCK_SHIFT);
+    Object moved = lastBlock[last & (BLOCK - 1)];
     lastBlock[last & (BLOCK - 1)] = null;
-    if (moved != fiber && moved != null) {
+    if (last != fiber.registeredPlace && moved != null) {
       put(moved, fiber.registeredPlace);
     }
     if (size <= (blocks.size() - 2) * BLOCK) {
@@ -41,20 +58,67 @@ final class FiberRegistry {
   }
 
   List<Fiber<?>> all() {
-    List<Fiber<?>> all = new ArrayList<>(size);
-    for (@Nullable Fiber<?>[] block : blocks) {
-      for (Fiber<?> fiber : block) {
-        if (fiber == null) {
-          return all;
-        }
-        all.add(fiber);
-      }
-    }
-    return all;
+    return some(0, size);
   }
 
-  private void put(Fiber<?> fiber, int place) {
-    blocks.get(place >> BLOCK_SHIFT)[place & (BLOCK - 1)] = fiber;
-    fiber.registeredPlace = place;
+  /** Returns the fibers from a place on, at most so many; fewer if that was the end. */
+  List<Fiber<?>> some(int from, int most) {
+    int end = Math.min(size, from + most);
+    List<Fiber<?>> some = new ArrayList<>(Math.max(0, end - from));
+    for (int i = from; i < end; i++) {
+      Fiber<?> fiber = fiberOf(at(i));
+      if (fiber != null) {
+        some.add(fiber);
+      }
+    }
+    return some;
+  }
+
+  /**
+   * Holds the chosen fibers weakly from now on, each with a probe that tells if it is lost.
+   *
+   * @param worker the worker whose registry this is
+   */
+  List<WeakPlace> weaken(LeakCheck check, Worker worker, Set<Fiber<?>> chosen) {
+    List<WeakPlace> weak = new ArrayList<>();
+    for (int i = 0; i < size; i++) {
+      if (at(i) instanceof Fiber<?> fiber && chosen.contains(fiber)) {
+        WeakPlace place = new WeakPlace(fiber, worker);
+        if (fiber.hold(new LeakCheck.Probe(check, fiber, place))) {
+          put(place, i);
+          weak.add(place);
+        }
+      }
+    }
+    return weak;
+  }
+
+  /** Holds a fiber as before; returns false if it has ended meanwhile and been removed. */
+  boolean strengthen(Fiber<?> fiber, WeakPlace place) {
+    fiber.dropProbe();
+    boolean held = place.place < size && at(place.place) == place;
+    if (held) {
+      put(fiber, place.place);
+    }
+    return held;
+  }
+
+  private @Nullable Object at(int place) {
+    return blocks.get(place >> BLOCK_SHIFT)[place & (BLOCK - 1)];
+  }
+
+  private static @Nullable Fiber<?> fiberOf(@Nullable Object held) {
+    return held instanceof WeakPlace weak ? weak.get() : (Fiber<?>) held;
+  }
+
+  private void put(Object held, int place) {
+    blocks.get(place >> BLOCK_SHIFT)[place & (BLOCK - 1)] = held;
+    if (held instanceof WeakPlace weak) {
+      weak.place = place;
+    }
+    Fiber<?> fiber = fiberOf(held);
+    if (fiber != null) {
+      fiber.registeredPlace = place;
+    }
   }
 }

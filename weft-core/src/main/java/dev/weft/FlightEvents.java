@@ -1,5 +1,6 @@
 package dev.weft;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import jdk.jfr.Category;
 import jdk.jfr.Enabled;
 import jdk.jfr.Event;
@@ -9,16 +10,34 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Weft's events in the JDK's Flight Recorder. While nothing records they cost a field read.
+ * Weft's events in the JDK's Flight Recorder. While nothing records they cost a field read, and
+ * nothing at all in a JVM without the module {@code jdk.jfr}.
+ *
+ * <p>An event never fails its caller, which has a fiber in hand: the first failure is logged and
+ * ends all recording.
  *
  * <p>The events of a fiber's life are recorded on its worker's or helper's thread, not on its own:
  * JDK 25 drops the first event of a carrier after one of a virtual thread that ran on it. So the
  * slice of a fiber that records events itself may be missing.
  */
 final class FlightEvents {
+  private static final boolean AVAILABLE = isAvailable();
+
+  private static final AtomicBoolean FAILED = new AtomicBoolean();
+
   private FlightEvents() {}
+
+  private static boolean isAvailable() {
+    try {
+      FlightRecorder.isInitialized();
+      return true;
+    } catch (LinkageError e) { // no module jdk.jfr, or none that Weft's module reads
+      return false;
+    }
+  }
 
   @Name("dev.weft.FiberStart")
   @Label("Fiber Start")
@@ -114,75 +133,130 @@ final class FlightEvents {
 
   /** Returns whether anything records: asked before any event is made. */
   static boolean recording() {
-    return FlightRecorder.isInitialized();
+    return AVAILABLE && FlightRecorder.isInitialized() && !FAILED.get();
   }
 
   static void started(Fiber<?> fiber) {
-    FiberStart event = new FiberStart();
-    if (event.shouldCommit()) {
-      event.fiber = fiber.id();
-      event.name = fiber.name();
-      event.scheduler = fiber.scheduler().name();
-      event.commit();
-    }
+    attempt(
+        () -> {
+          FiberStart event = new FiberStart();
+          if (event.shouldCommit()) {
+            event.fiber = fiber.id();
+            event.name = fiber.name();
+            event.scheduler = fiber.scheduler().name();
+            event.commit();
+          }
+        });
   }
 
   static void ended(Fiber<?> fiber) {
     if (recording()) {
-      FiberEnd event = new FiberEnd();
-      if (event.shouldCommit()) {
-        event.fiber = fiber.id();
-        event.name = fiber.name();
-        event.commit();
-      }
+      attempt(
+          () -> {
+            FiberEnd event = new FiberEnd();
+            if (event.shouldCommit()) {
+              event.fiber = fiber.id();
+              event.name = fiber.name();
+              event.commit();
+            }
+          });
     }
   }
 
-  static int recordSlice(Worker worker, Fiber<?> fiber) {
-    FiberSlice event = new FiberSlice();
-    event.begin();
-    int end = fiber.runSlice();
-    event.end();
-    if (event.shouldCommit()) {
-      event.fiber = fiber.id();
-      event.name = fiber.name();
-      event.thread = worker.index;
-      event.commit();
+  /** Returns an event for the slice that begins, for {@link #endSlice}; null if that fails. */
+  static @Nullable Object beginSlice() {
+    try {
+      FiberSlice event = new FiberSlice();
+      event.begin();
+      return event;
+    } catch (Throwable e) {
+      return fail(e);
     }
-    return end;
   }
 
-  static int recordBlockingCall(Fiber<?> fiber) {
-    Blocking event = new Blocking();
-    event.begin();
-    int end = fiber.runSlice();
-    event.end();
-    if (event.shouldCommit()) {
-      event.fiber = fiber.id();
-      event.name = fiber.name();
-      event.commit();
+  static void endSlice(@Nullable Object begun, Worker worker, Fiber<?> fiber) {
+    attempt(
+        () -> {
+          if (begun instanceof FiberSlice event) {
+            event.end();
+            if (event.shouldCommit()) {
+              event.fiber = fiber.id();
+              event.name = fiber.name();
+              event.thread = worker.index;
+              event.commit();
+            }
+          }
+        });
+  }
+
+  /** Returns an event for the call that begins, for {@link #endBlockingCall}; null if it fails. */
+  static @Nullable Object beginBlockingCall() {
+    try {
+      Blocking event = new Blocking();
+      event.begin();
+      return event;
+    } catch (Throwable e) {
+      return fail(e);
     }
-    return end;
+  }
+
+  static void endBlockingCall(@Nullable Object begun, Fiber<?> fiber) {
+    attempt(
+        () -> {
+          if (begun instanceof Blocking event) {
+            event.end();
+            if (event.shouldCommit()) {
+              event.fiber = fiber.id();
+              event.name = fiber.name();
+              event.commit();
+            }
+          }
+        });
   }
 
   static void stolen(Worker thief, Worker victim, int count) {
     if (recording()) {
-      FibersStolen event = new FibersStolen();
-      event.from = victim.index;
-      event.to = thief.index;
-      event.count = count;
-      event.commit();
+      attempt(
+          () -> {
+            FibersStolen event = new FibersStolen();
+            event.from = victim.index;
+            event.to = thief.index;
+            event.count = count;
+            event.commit();
+          });
     }
   }
 
   static void blocked(Worker worker, Fiber<?> fiber, long nanos) {
     if (recording()) {
-      WorkerBlocked event = new WorkerBlocked();
-      event.fiber = fiber.id();
-      event.name = fiber.name();
-      event.thread = worker.index;
-      event.blockedFor = nanos;
-      event.commit();
+      attempt(
+          () -> {
+            WorkerBlocked event = new WorkerBlocked();
+            event.fiber = fiber.id();
+            event.name = fiber.name();
+            event.thread = worker.index;
+            event.blockedFor = nanos;
+            event.commit();
+          });
     }
+  }
+
+  private static void attempt(Runnable recording) {
+    try {
+      recording.run();
+    } catch (Throwable e) {
+      fail(e);
+    }
+  }
+
+  private static @Nullable Object fail(Throwable e) {
+    if (FAILED.compareAndSet(false, true)) {
+      try {
+        Log.error("Weft's events are off from now on: the Flight Recorder failed", e);
+      } catch (Throwable unsaid) {
+        // no memory: the fibers go on all the same
+      }
+    }
+    return null;
   }
 }

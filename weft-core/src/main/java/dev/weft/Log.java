@@ -16,6 +16,10 @@ final class Log {
     LOGGER.log(Level.WARNING, message);
   }
 
+  static void error(String message) {
+    LOGGER.log(Level.ERROR, message);
+  }
+
   static void error(String message, Throwable cause) {
     LOGGER.log(Level.ERROR, message, cause);
   }

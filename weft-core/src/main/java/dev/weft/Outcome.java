@@ -42,11 +42,13 @@ final class Outcome {
 
   /** The end of a cancelled fiber whose body left this. */
   static Cancelled cancelled(Object result) {
-    if (!(result instanceof Failure(Throwable thrown)) || obeysCancel(thrown)) {
+    if (!(result instanceof Failure(Throwable thrown))) {
       return JUST_CANCELLED;
     }
     try {
-      return new Cancelled(thrown);
+      return obeysCancel(thrown) && ScopeMisuse.in(thrown) == null
+          ? JUST_CANCELLED
+          : new Cancelled(thrown);
     } catch (OutOfMemoryError e) {
       return JUST_CANCELLED;
     }

@@ -74,11 +74,14 @@ public final class Scheduler implements Executor, AutoCloseable {
   private static final int MOST_NAMES = 20;
 
   private static final VarHandle STATE;
+  private static final VarHandle DEADLOCK;
 
   static {
     RequiredFlags.check(); // before a class is needed that cannot be loaded without them
     try {
-      STATE = MethodHandles.lookup().findVarHandle(Scheduler.class, "state", int.class);
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      STATE = lookup.findVarHandle(Scheduler.class, "state", int.class);
+      DEADLOCK = lookup.findVarHandle(Scheduler.class, "deadlock", String.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -107,6 +110,7 @@ public final class Scheduler implements Executor, AutoCloseable {
   final UnobservedFailures unobserved;
   private final Builder config;
   final Placement placement;
+  final Sentry sentry;
   final TimersOfWorkers timerHost;
   private final Timers timers;
   private final IoOfWorkers pendingIo;
@@ -153,13 +157,14 @@ public final class Scheduler implements Executor, AutoCloseable {
       workers[i] = new Worker(this, i, config.policy, Poller.create());
     }
     this.placement = new Placement(workers, config.policy.steals(), config.useCaller);
+    this.sentry = new Sentry(this);
     this.live = new LiveCount(workers);
     this.unobserved = new UnobservedFailures(config.onUncaught);
     this.timerHost = new TimersOfWorkers(this);
     this.timers = TimersAccess.newTimers(timerHost);
     this.pendingIo = new IoOfWorkers(this);
     this.io = IoManagerAccess.newIoManager(pendingIo);
-    this.keepAlive = config.keepsProcessAlive ? new KeepAlive(live) : null;
+    this.keepAlive = config.keepsProcessAlive ? new KeepAlive(live, unobserved) : null;
     this.container =
         new VirtualThreads.Container(
             config.name, () -> fibers().map(Fiber::threadOrNull).filter(Objects::nonNull));
@@ -284,9 +289,8 @@ public final class Scheduler implements Executor, AutoCloseable {
     if (!gaveUp) {
       threads.forEach(thread -> Uninterrupted.await(thread::join));
     }
-    String report = deadlock;
+    String report = (String) DEADLOCK.getAndSet(this, null);
     if (report != null) {
-      deadlock = null;
       throw new IllegalStateException(report);
     }
     return !cutShort.get();
@@ -326,26 +330,34 @@ public final class Scheduler implements Executor, AutoCloseable {
       if (!stopped.await(Nanos.of(limit), TimeUnit.NANOSECONDS)) {
         reached.set(true);
         cancelRest("it had not ended within " + limit);
-        long left = Long.MAX_VALUE;
-        while (live.get() < left) {
-          left = live.get();
-          if (stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
-            return;
-          }
-        }
-        Log.warn(this + " stopped without the end of " + names(fibers().toList()));
-        state = STOPPED;
-        giveUp();
+        awaitEndOrGiveUp();
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts this thread", e);
     }
   }
 
+  /** Waits for the end of the cancelled fibers; gives up when for a while none has ended. */
+  private void awaitEndOrGiveUp() {
+    try {
+      long left = Long.MAX_VALUE;
+      while (live.get() < left) {
+        left = live.get();
+        if (stopped.await(GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
+          return;
+        }
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts this thread", e);
+    }
+    Log.warn(this + " stopped without the end of " + names(fibers().toList()));
+    state = STOPPED;
+    giveUp();
+  }
+
   /** Returns whether there was something to cancel. */
   private boolean cancelRest(String why) {
-    restCancelled = true; // first: who begins looks at it after he is in the list
-    List<Fiber<?>> rest = fibers().filter(Fiber::cancel).collect(Collectors.toList());
+    List<Fiber<?>> rest = cancelFibers();
     wakeAll();
     int left = timerHost.oneShots();
     int events = pendingIo.pending();
@@ -356,6 +368,15 @@ public final class Scheduler implements Executor, AutoCloseable {
       return true;
     }
     return false;
+  }
+
+  /** Cancels all fibers, and those that begin later; returns the fibers that were not before. */
+  private List<Fiber<?>> cancelFibers() {
+    restCancelled = true; // Set before listing: a fiber that begins later checks this flag.
+    List<Fiber<?>> cancelled = fibers().filter(Fiber::markCancelled).toList();
+    // All are marked first: a fiber that joins a cancelled one would fail, were it not cancelled.
+    cancelled.forEach(Fiber::deliverCancel);
+    return cancelled;
   }
 
   boolean hasStopped() {
@@ -375,8 +396,9 @@ public final class Scheduler implements Executor, AutoCloseable {
         unobserved.reportAll();
         return;
       }
+      boolean allDone = own.stream().allMatch(Fiber::isDone); // but their threads have not ended
       own.forEach(Fiber::awaitUnobserved);
-      if (own.isEmpty()) {
+      if (allDone) {
         LockSupport.parkNanos(this, LOOK_AGAIN_NANOS);
       }
     }
@@ -396,14 +418,37 @@ public final class Scheduler implements Executor, AutoCloseable {
   void noteIdle() {
     if (state == STOPPING) {
       stopIfDrained();
-      if (config.failOnDeadlock && state == STOPPING) {
-        String report = DeadlockReport.of(this);
-        if (report != null && STATE.compareAndSet(this, STOPPING, STOPPED)) { // who is first tells
-          deadlock = report;
-          giveUp();
+      if (failsOnDeadlock()) {
+        String report = DeadlockReport.ofStandstill(this);
+        if (report != null) {
+          failWith(report);
         }
       }
     }
+  }
+
+  /** Returns whether stop() waits, and is to fail if the fibers are deadlocked. */
+  boolean failsOnDeadlock() {
+    return config.failOnDeadlock && state == STOPPING && deadlock == null;
+  }
+
+  /** Returns whether stop() waits, and leaks are to be reported then. */
+  boolean reportsLeaks() {
+    return config.reportLeaks && state == STOPPING;
+  }
+
+  /** Makes stop() fail with this report, after the fibers have been unwound. */
+  void failWith(String report) {
+    if (DEADLOCK.compareAndSet(this, null, report)) {
+      Thread.ofPlatform().daemon().name(config.name + "-unwind").start(this::unwind);
+    }
+  }
+
+  /** Cancels all fibers, so that their finally blocks run, and gives up on those that stay. */
+  private void unwind() {
+    cancelFibers();
+    wakeAll();
+    awaitEndOrGiveUp();
   }
 
   void exitIdle() {
@@ -480,7 +525,7 @@ public final class Scheduler implements Executor, AutoCloseable {
 
   /** Of an object that is both, its call() would be run. */
   @SuppressWarnings("UnnecessaryMethodReference") // its class is what counts
-  private static Body notCallable(Body body) {
+  static Body notCallable(Body body) {
     return body instanceof Callable<?> ? body::run : body;
   }
 
@@ -531,26 +576,24 @@ public final class Scheduler implements Executor, AutoCloseable {
   /** Begins a fiber, of a scope or of none. */
   <T> Fiber<T> begin(FiberOptions options, Object body, @Nullable Scope scope) {
     Objects.requireNonNull(body, "body");
-    Fiber<?> self = Fiber.currentOrNull();
-    if (self != null) {
-      self.giveWayIfSliceOver();
+    if (options.thread() >= 0) {
+      worker(options.thread()); // refuses a thread that does not exist
     }
-    Worker here = self != null && self.scheduler() == this ? self.workerHere() : null;
-    Worker place = options.thread() >= 0 ? worker(options.thread()) : placement.forNew(here);
-    countBegun(here);
+    Fiber.giveWay();
+    countBegun(currentWorker());
     Fiber<T> fiber;
     try {
-      fiber = new Fiber<>(this, place, options, body);
+      fiber = new Fiber<>(this, options, body); // may run code of the user's, which may park
     } catch (Throwable e) { // no memory, or no stack
       countEnded();
       throw e;
     }
     try {
       if (scope != null) {
-        scope.add(fiber); // before it begins, for it may be cancelled already
+        scope.add(fiber); // may park; before the fiber begins, since it may be cancelled already
       }
     } finally {
-      fiber.begin(here);
+      fiber.begin();
       if (state > STARTED) {
         noteLate(fiber);
       }
@@ -664,7 +707,7 @@ public final class Scheduler implements Executor, AutoCloseable {
     }
   }
 
-  /** Returns whether no worker does anything, nor will by itself. */
+  /** Returns whether no worker does anything, nor will by itself, but for recurring timers. */
   boolean isStill() {
     int serving = 0;
     for (Worker worker : workers) {
@@ -704,6 +747,26 @@ public final class Scheduler implements Executor, AutoCloseable {
     return FiberDump.of(this);
   }
 
+  /**
+   * Returns the fibers that wait for something which nothing alive can bring any more: a channel, a
+   * condition, a lock that only they themselves, or others like them, can still reach. Nothing
+   * happens to them; {@link Fiber#cancel} and {@link #stop(Duration)} unwind them.
+   *
+   * <p>A fiber counts only if no thread holds its {@link Fiber} object, since that thread could
+   * cancel or schedule it. To find out takes a full garbage collection or two, so this is for tests
+   * and for a look into a process that grows.
+   *
+   * @throws IllegalStateException if this JVM was told to ignore {@code System.gc()} or not to
+   *     finalize objects
+   */
+  public List<FiberDump.Entry> leaks() {
+    LockOwners owners = new LockOwners(Watchdog::fibers);
+    return LeakCheck.run(Watchdog.schedulers()).stream()
+        .filter(fiber -> fiber.scheduler() == this)
+        .map(fiber -> FiberDump.Entry.of(fiber, this, owners))
+        .toList();
+  }
+
   /** Returns the number of threads, the caller's included. */
   public int threads() {
     return workers.length;
@@ -719,17 +782,24 @@ public final class Scheduler implements Executor, AutoCloseable {
     return "scheduler " + config.name;
   }
 
-  /** Returns whether a fiber is ready, or a timer or an I/O event will make one so. */
+  /**
+   * Returns whether a fiber is ready, or a timer or an I/O event will make one so. Recurring timers
+   * do not count: see {@link DeadlockReport}.
+   */
   boolean somethingWillCome() {
-    if (pendingIo.pending() > 0) {
+    if (pendingIo.pending() > 0 || !timerHost.onlyRecurringLeft()) {
       return true;
     }
     for (Worker worker : workers) {
-      if (!worker.hasNothingToCome()) {
+      if (worker.hasReadyOrInbox()) {
         return true;
       }
     }
     return false;
+  }
+
+  boolean hasRecurringTimers() {
+    return timerHost.anyRecurring();
   }
 
   /** Returns the fibers that have not ended, oldest first. */
@@ -764,9 +834,10 @@ public final class Scheduler implements Executor, AutoCloseable {
     private long stackSize;
     private boolean daemon;
     private boolean failOnDeadlock;
+    private boolean reportLeaks;
     private boolean keepsProcessAlive;
     private Duration blockedAfter = Duration.ofSeconds(1);
-    private BiConsumer<Fiber<?>, Throwable> onUncaught = (fiber, failure) -> {};
+    private @Nullable BiConsumer<Fiber<?>, Throwable> onUncaught;
 
     private Builder() {}
 
@@ -778,6 +849,7 @@ public final class Scheduler implements Executor, AutoCloseable {
       stackSize = original.stackSize;
       daemon = original.daemon;
       failOnDeadlock = original.failOnDeadlock;
+      reportLeaks = original.reportLeaks;
       keepsProcessAlive = original.keepsProcessAlive;
       blockedAfter = original.blockedAfter;
       onUncaught = original.onUncaught;
@@ -830,15 +902,28 @@ public final class Scheduler implements Executor, AutoCloseable {
       return this;
     }
 
-    /** Sets who is told of a failure that nobody joins for; it is logged in any case. */
+    /**
+     * Sets the handler for failures that nobody joins for. Without one they go to the default
+     * handler of the JVM, {@link Thread#setDefaultUncaughtExceptionHandler}; a handler that is set
+     * on the thread of the fiber comes before either. They are logged in any case.
+     */
     public Builder onUncaught(BiConsumer<Fiber<?>, Throwable> handler) {
       onUncaught = Objects.requireNonNull(handler, "handler");
       return this;
     }
 
-    /** Makes stop() fail if all fibers wait and nothing is left that could wake them. */
+    /**
+     * Makes stop() fail if all fibers wait and nothing is left that could wake them; the fibers are
+     * cancelled first, so that their finally blocks run.
+     */
     public Builder failOnDeadlock(boolean fail) {
       failOnDeadlock = fail;
+      return this;
+    }
+
+    /** Has {@linkplain Scheduler#leaks leaks} logged that keep stop() waiting. */
+    Builder reportLeaks(boolean report) {
+      reportLeaks = report;
       return this;
     }
 

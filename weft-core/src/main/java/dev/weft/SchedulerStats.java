@@ -38,14 +38,28 @@ public record SchedulerStats(
    * @param switches slices it has run
    * @param stolen fibers it has taken from other threads
    * @param sleeps how often it has gone to sleep, and so been woken
+   * @param rescues how often the watchdog had to wake it because it slept although fibers were
+   *     ready on it: more than 0 is a fault of Weft's, which is logged too
    * @param asleep whether it sleeps now
    */
   public record OfThread(
-      int index, int ready, int timers, long switches, long stolen, long sleeps, boolean asleep) {}
+      int index,
+      int ready,
+      int timers,
+      long switches,
+      long stolen,
+      long sleeps,
+      int rescues,
+      boolean asleep) {}
 
   /** Copies the list. */
   public SchedulerStats {
     threads = List.copyOf(threads);
+  }
+
+  /** Returns the sum of the {@link OfThread#rescues} of all threads. */
+  public int rescues() {
+    return threads.stream().mapToInt(OfThread::rescues).sum();
   }
 
   static SchedulerStats of(Scheduler scheduler) {

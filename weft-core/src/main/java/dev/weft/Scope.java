@@ -5,6 +5,7 @@ import dev.weft.internal.jdk.Slices;
 import dev.weft.time.Timer;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -23,17 +25,30 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet class="dev.weft.ScopeSnippetsTest" region="all"}
  *
- * <p>The one who opens it submits with {@link #go} and then waits with {@link #join}. What counts
- * as success, and when the rest is cancelled, is for the {@link Joiner} to say; without one all
- * must succeed, and the first failure cancels the others. {@link #close} cancels what {@code join}
- * has not waited for and returns when the last fiber has ended, whatever happened before.
+ * <p>The fiber or thread that opens a scope starts fibers with {@link #go} and then waits with
+ * {@link #join}. What counts as success, and when the rest is cancelled, is for the {@link Joiner}
+ * to say; without one all must succeed, and the first failure cancels the others. {@link #close}
+ * cancels what {@code join} has not waited for and returns when the last fiber has ended, whatever
+ * happened before.
  *
- * <p>The fibers run on the scheduler of the opener, else on the shared one, and see the {@link
- * ScopedValue}s that were bound when the scope was opened. If the opener is a fiber and is
- * cancelled, so is the scope, and with it all scopes that its fibers have opened.
+ * <p>Every fiber inside the scope may start more in it, and {@code join} waits for those too.
+ * Inside are the fibers that were started in it, and those of scopes that were opened inside it, by
+ * its opener or by these fibers. Fibers that were started in another way, with {@link Weft#go} for
+ * instance, are not inside: they may outlive the scope.
  *
- * <p>{@code open}, {@code go}, {@code join} and {@code close} are for the opener alone; {@link
- * #cancel} is for everybody.
+ * {@snippet class="dev.weft.ScopeSnippetsTest" region="crawl"}
+ *
+ * <p>A fiber runs on the scheduler of the fiber that started it, or on the shared one if that was a
+ * plain thread. It sees the {@link ScopedValue}s that were bound when the scope was opened, also if
+ * the fiber that started it has bound others. If the opener is a fiber and is cancelled, so is the
+ * scope, and with it all scopes that its fibers have opened; and so it is when a {@linkplain
+ * Weft#withTimeout time limit} is over inside which the scope was opened.
+ *
+ * <p>{@code join} and {@code close} are for the opener alone; {@link #cancel} is for everybody. A
+ * mistake in the use of a scope is an {@link IllegalStateException} where it is made. If a fiber of
+ * the scope fails with it, it also comes out of {@code join}, whatever the joiner makes of that
+ * failure. A scope that a fiber leaves open when it ends is closed, and the fiber fails with an
+ * {@code IllegalStateException}; a scope that another thread leaves open stays open.
  */
 public final class Scope implements AutoCloseable {
   /*
@@ -43,16 +58,27 @@ public final class Scope implements AutoCloseable {
    * Invariants:
    *  - running holds the fibers that have begun and not ended, callbacks of their futures included;
    *    the joiner has been told of all others. join() and close() return only when it is empty.
-   *  - Once cancelled is set, each fiber in running has been cancelled or is about to be, by the one
-   *    who set it or by the one who began the fiber; and a deadline comes too late.
-   *  - cancelled and running, and all calls of the joiner, are under the lock. It is held for a
-   *    moment only and never while waiting.
-   *  - Scopes of one owner form a stack, from its innermost along outer.
+   *  - A fiber inside the scope that calls go is itself in running, or below a fiber that is. So
+   *    running does not become empty before the new fiber is in it, and the state stays OPEN. (But
+   *    if a scheduler gives up on a fiber it leaves running early, and what is below it lives on:
+   *    hence the check in add.)
+   *  - Once cancelled is set, each fiber in running has been cancelled or is about to be, by the
+   *    thread that set it or by the one that began the fiber; and a deadline comes too late.
+   *  - The fields below the lock, and all calls of the joiner, are under it. It is held for a moment
+   *    only and never while waiting; but a worker must not take it between slices.
+   *  - Scopes of one owner form a stack, from its innermost along outer. A scope is inside the one
+   *    around it on that stack, the outermost one inside the scope that its owner is a member of.
    */
   private enum State {
     OPEN,
     JOINED,
     CLOSED
+  }
+
+  /** A time limit of a scope: its own, or that of a withTimeout in which it was opened. */
+  private enum Limit {
+    OWN,
+    AROUND
   }
 
   /**
@@ -61,8 +87,9 @@ public final class Scope implements AutoCloseable {
    *
    * {@snippet class="dev.weft.ScopeSnippetsTest" region="any"}
    *
-   * <p>Its methods are called one at a time, {@code onGo} by the opener, {@code onComplete} by the
-   * fiber that ends; they must not wait. A joiner serves one scope.
+   * <p>Its methods are called one at a time, {@code onGo} by the fiber or thread that calls {@link
+   * Scope#go}, {@code onComplete} by the fiber that ends; they must not wait. A joiner serves one
+   * scope.
    *
    * @param <R> the type of its result
    */
@@ -125,19 +152,20 @@ public final class Scope implements AutoCloseable {
 
     /**
      * Returns a joiner that waits for all, however they end; its result is the fibers, in the order
-     * they were submitted. No failure comes out of {@link Scope#join}: look at each fiber.
+     * they were submitted. No failure comes out of {@link Scope#join}, unless it is a misuse of a
+     * scope: look at each fiber.
      */
     static Joiner<List<Fiber<?>>> awaitAll() {
       return new Joiners.AwaitAll();
     }
   }
 
-  /** The innermost scopes of threads that are no fibers. */
-  private static final ThreadLocal<@Nullable Scope> OF_PLAIN_THREADS = new ThreadLocal<>();
-
   private final Thread owner = Thread.currentThread();
   private final @Nullable Fiber<?> ownerFiber = Fiber.currentOrNull();
-  private final @Nullable Scope outer;
+  private final OpenBlocks blocks = OpenBlocks.of(ownerFiber);
+  private final int depth = blocks.shields();
+  private final @Nullable Deadline around = blocks.deadline();
+  private final @Nullable Scope outer = blocks.scope();
   private final Object bindings = ScopedBindings.current();
   private final Joiner<?> joiner;
   private final @Nullable Duration limit;
@@ -145,27 +173,26 @@ public final class Scope implements AutoCloseable {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Set<Fiber<?>> running = new HashSet<>();
+  private volatile State state = State.OPEN; // written under the lock
   private boolean cancelled;
-
-  // under the lock too, written before the last fiber has left running
-  private boolean deadlinePassed; // before anything else has cancelled it
-  private boolean expired; // with work left
+  private @Nullable Limit passed; // before anything else has cancelled it
+  private boolean expired; // it had work left then, or was given more
   private @Nullable Throwable brokenJoiner;
+  private @Nullable ScopeMisuse misuse; // the first that a fiber of this scope failed with
 
   // the owner only
-  private State state = State.OPEN;
   private boolean anyToJoin;
+  private boolean misuseTold;
 
   private Scope(Joiner<?> joiner, @Nullable Duration limit) {
     this.joiner = joiner;
     this.limit = limit;
-    this.outer = innermost();
     this.deadline = limit == null ? null : startTimer(limit);
   }
 
   private Timer startTimer(Duration limit) {
     Duration delay = limit.isNegative() ? Duration.ZERO : limit;
-    return Weft.here().timers().after(delay, this::expire);
+    return Weft.here().timers().after(delay, () -> expire(Limit.OWN));
   }
 
   /** Opens a scope in which all fibers must succeed. */
@@ -194,55 +221,105 @@ public final class Scope implements AutoCloseable {
   }
 
   private static Scope enter(Scope scope) {
-    scope.setInnermost(scope);
-    if (scope.ownerFiber != null && scope.ownerFiber.isCancelling()) {
+    scope.blocks.setScope(scope);
+    if (scope.ownerFiber != null && scope.ownerFiber.isCancelInForce()) {
       scope.cancel(); // it came before the fiber knew of this scope
+    } else if (scope.blocks.isPastDeadline()) {
+      scope.expire(Limit.AROUND);
     }
     return scope;
   }
 
   /**
-   * Submits a body; it runs later, as a fiber of this scope. In a scope that is cancelled it never
-   * runs.
+   * Starts a fiber of this scope: the body runs later. In a scope that is cancelled it never runs.
    *
-   * @throws IllegalStateException if the caller did not open this scope, if it has been joined or
-   *     closed, if one opened after it is still open, or if other scoped values are bound than when
-   *     it was opened
+   * @throws IllegalStateException if the caller is neither the opener nor a fiber inside this
+   *     scope, if the scope has been joined or closed, or if the caller is the opener and has bound
+   *     other scoped values than when it opened the scope
    */
   public Fiber<Void> go(Body body) {
-    return begin(Objects.requireNonNull(body, "body"));
+    return begin(FiberOptions.DEFAULT, Scheduler.notCallable(body));
   }
 
-  /** Submits a body with a result, as {@link #go(Body)} does. */
+  /** Starts a fiber with a result, as {@link #go(Body)} does. */
   public <T> Fiber<T> go(Callable<T> body) {
-    return begin(Objects.requireNonNull(body, "body"));
+    return begin(FiberOptions.DEFAULT, body);
   }
 
-  private <T> Fiber<T> begin(Object body) {
-    checkUsable("go in");
+  /**
+   * Starts a fiber with a name, as {@link #go(Body)} does.
+   *
+   * @param name what dumps and messages call it
+   */
+  public Fiber<Void> go(String name, Body body) {
+    return begin(FiberOptions.named(name), Scheduler.notCallable(body));
+  }
+
+  /**
+   * Starts a fiber with a name and a result, as {@link #go(Body)} does.
+   *
+   * @param name what dumps and messages call it
+   */
+  public <T> Fiber<T> go(String name, Callable<T> body) {
+    return begin(FiberOptions.named(name), body);
+  }
+
+  private <T> Fiber<T> begin(FiberOptions options, Object body) {
+    Objects.requireNonNull(body, "body");
+    checkMayGo();
+    return Weft.here().begin(options, new Inheriting(body, bindings), this);
+  }
+
+  private void checkMayGo() {
+    checkNotClosed("go in");
+    if (Thread.currentThread() == owner) {
+      if (ScopedBindings.current() != bindings) {
+        throw refusal("go in", "other scoped values are bound than when it was opened");
+      }
+    } else if (!hasInside(Fiber.currentOrNull())) {
+      throw refusal(
+          "go in",
+          "%s is not inside it; only %s and fibers that were started in it, or in scopes inside it, may"
+              .formatted(caller(), opener()));
+    }
     if (state == State.JOINED) {
       throw refusal("go in", "it has been joined; open a new scope");
     }
-    if (ScopedBindings.current() != bindings) {
-      throw refusal("go in", "other scoped values are bound than when it was opened");
+  }
+
+  /** Returns whether the fiber was started in this scope or in one inside it. */
+  private boolean hasInside(@Nullable Fiber<?> fiber) {
+    for (Scope at = fiber == null ? null : fiber.memberOf; at != null; at = at.parent()) {
+      if (at == this) {
+        return true;
+      }
     }
-    return Weft.here().begin(FiberOptions.DEFAULT, new Inheriting(body, bindings), this);
+    return false;
+  }
+
+  private @Nullable Scope parent() {
+    return outer != null ? outer : ownerFiber == null ? null : ownerFiber.memberOf;
   }
 
   /** Takes in a fiber that has not begun; if the scope is cancelled it never will. */
   void add(Fiber<?> fiber) {
-    anyToJoin = true;
-    fiber.atEnd(new Member(this, fiber)); // before anybody else can: see EndWaiter
     boolean tooLate;
-    boolean enough;
+    boolean enough = false;
     lock.lock();
     try {
-      running.add(fiber);
-      expired |= deadlinePassed;
-      tooLate = cancelled;
-      enough = askJoiner(() -> joiner.onGo(fiber));
+      tooLate = cancelled || state != State.OPEN;
+      if (state == State.OPEN) {
+        fiber.memberOf = this;
+        fiber.atEnd(new Member(this, fiber)); // before anybody else can: see EndWaiter.tellAll
+        running.add(fiber);
+        expired |= passed != null;
+        enough = askJoiner(() -> joiner.onGo(fiber));
+      }
     } finally {
       lock.unlock();
+    }
+    if (Thread.currentThread() == owner) {
+      anyToJoin = true;
     }
     if (tooLate) {
       fiber.cancel(); // the others have been
@@ -251,23 +328,31 @@ public final class Scope implements AutoCloseable {
     }
   }
 
-  /** A body that is to run with the scoped values of the one who opened its scope. */
+  /** A body that is to run with the scoped values of the thread that opened its scope. */
   record Inheriting(Object body, Object bindings) {}
 
   /**
-   * Waits until all fibers have ended, then lets the joiner say how it went.
+   * Waits until all fibers have ended, also those that are started meanwhile, then lets the joiner
+   * say how it went.
    *
    * @throws CompletionException if it did not go well; the cause is the first failure, those of
    *     others are suppressed. If the deadline has passed, the cause is a {@link TimeoutException}
    * @throws CancellationException if the opener is cancelled or interrupted, with its interrupt
-   *     status set, or if the result of a fiber is missing that was cancelled
+   *     status set, if the time of a {@link Weft#withTimeout} around the scope was over before its
+   *     fibers had ended, or if the result of a fiber is missing that was cancelled
+   * @throws IllegalStateException if the caller did not open this scope, if it is closed, or if one
+   *     opened after it is still open
    */
   public void join() {
-    checkUsable("join");
+    checkOwner("join");
+    checkNotClosed("join");
+    if (blocks.scope() != this) {
+      throw refusal("join", "a scope opened after it is still open; close that one first");
+    }
     anyToJoin = false; // also if this wait is interrupted
     Fiber.giveWay();
     try {
-      awaitEnd(true);
+      awaitEnd(State.JOINED, true);
     } catch (InterruptedException e) {
       owner.interrupt();
       CancellationException interrupted =
@@ -275,11 +360,30 @@ public final class Scope implements AutoCloseable {
       interrupted.initCause(e);
       throw interrupted;
     }
-    state = State.JOINED;
     throwIfFailed();
   }
 
+  /** Throws what the ends of the fibers come to; a misuse too, if that does not show it. */
   private void throwIfFailed() {
+    misuseTold = true;
+    try {
+      throwResult();
+    } catch (RuntimeException | Error e) {
+      if (misuse != null && ScopeMisuse.in(e) == null) {
+        e.addSuppressed(misuse);
+      }
+      throw e;
+    }
+    if (misuse != null) {
+      throw misuseOfFiber();
+    }
+  }
+
+  private CompletionException misuseOfFiber() {
+    return new CompletionException("a fiber of " + this + " failed: " + misuse, misuse);
+  }
+
+  private void throwResult() {
     if (brokenJoiner != null) {
       throw new CompletionException("the joiner of " + this + " failed", brokenJoiner);
     }
@@ -289,62 +393,19 @@ public final class Scope implements AutoCloseable {
     joiner.result();
   }
 
-  private CompletionException expiry() {
-    CompletionException late =
-        new CompletionException(new TimeoutException(this + " was not done within " + limit));
+  private RuntimeException expiry() {
+    RuntimeException late =
+        passed == Limit.OWN
+            ? new CompletionException(new TimeoutException(this + " was not done within " + limit))
+            : new CancellationException(this + " was cancelled by the time limit around it");
     try {
       joiner.result();
     } catch (CancellationException e) {
-      // the deadline's own doing
+      // the limit's own doing
     } catch (RuntimeException e) { // a failure, or a joiner of the user's that misses results
       late.addSuppressed(e);
     }
     return late;
-  }
-
-  /** Cancels all fibers of this scope, and all scopes that they have opened; waits for none. */
-  public void cancel() {
-    Deque<Scope> todo = new ArrayDeque<>();
-    todo.add(this);
-    cancelAll(todo);
-  }
-
-  /** Called for a fiber that is cancelled: so are all the scopes that it has opened. */
-  static void cancelAll(@Nullable Scope innermost) {
-    if (innermost != null) {
-      Deque<Scope> todo = new ArrayDeque<>();
-      add(innermost, todo);
-      cancelAll(todo);
-    }
-  }
-
-  /** Goes down the tree with a list: it may be deeper than the stack. */
-  private static void cancelAll(Deque<Scope> todo) {
-    for (Scope scope = todo.poll(); scope != null; scope = todo.poll()) {
-      for (Fiber<?> fiber : scope.setCancelled()) {
-        if (fiber.cancelAlone()) {
-          add(fiber.scope, todo);
-        }
-      }
-    }
-  }
-
-  /** Adds one and those around it, of the same owner. */
-  private static void add(@Nullable Scope innermost, Deque<Scope> todo) {
-    for (Scope scope = innermost; scope != null; scope = scope.outer) {
-      todo.add(scope);
-    }
-  }
-
-  /** Returns the fibers to cancel. */
-  private List<Fiber<?>> setCancelled() {
-    lock.lock();
-    try {
-      cancelled = true;
-      return List.copyOf(running);
-    } finally {
-      lock.unlock();
-    }
   }
 
   /**
@@ -362,50 +423,215 @@ public final class Scope implements AutoCloseable {
     if (state == State.CLOSED) {
       return;
     }
-    boolean forgotten = closeInner();
-    boolean wasCancelled = isCancelled();
+    Scope innermost = Objects.requireNonNull(blocks.scope(), "an open scope is on the stack");
+    if (innermost != this) {
+      ScopeMisuse inner =
+          refusal("close", "scopes opened after it were still open; close them first");
+      endAll(innermost, this, inner);
+      throw inner;
+    }
+    boolean wasCancelled = isCancelled() || isOwnerToGiveUp();
+    end();
+    throwAfterEnd(wasCancelled);
+  }
+
+  /** The canceller interrupts the owner first and cancels its scopes then. */
+  private boolean isOwnerToGiveUp() {
+    return ownerFiber != null ? ownerFiber.mustGiveUp() : blocks.isPastDeadline();
+  }
+
+  /** Throws what nobody has been told: there was no join, or it was interrupted. */
+  private void throwAfterEnd(boolean wasCancelled) {
+    if (anyToJoin) {
+      throwIfFailed();
+      if (!wasCancelled) {
+        throw new ScopeMisuse(
+            "cannot close " + this + ": its fibers were cancelled, because there was no join()",
+            false);
+      }
+    } else if (misuse != null && !misuseTold) {
+      throw misuseOfFiber();
+    }
+  }
+
+  /**
+   * Cancels what join() has not waited for, waits for its end and takes the scope off the stack.
+   */
+  private void end() {
     if (state != State.JOINED) {
       cancel();
     }
     try {
-      awaitEnd(false);
+      awaitEnd(State.CLOSED, false);
     } catch (InterruptedException e) {
       throw new AssertionError("this wait cannot be interrupted", e);
     }
-    state = State.CLOSED;
-    setInnermost(outer);
+    blocks.setScope(outer);
     if (deadline != null) {
       deadline.cancel();
     }
-    if (forgotten) {
-      throw refusal("close", "scopes opened after it were still open; close them first");
-    }
-    if (anyToJoin) {
-      throwIfFailed();
-      if (!wasCancelled) {
-        throw refusal("close", "its fibers were cancelled, for nobody called join()");
-      }
-    }
   }
 
-  /** Closes the scopes that the owner has opened after this one; returns whether there were any. */
-  private boolean closeInner() {
-    boolean any = false;
-    for (Scope inner = innermost(); inner != null && inner != this; inner = innermost()) {
-      any = true;
-      inner.cancel();
+  /**
+   * Ends the scopes of a stack down to the last; what comes of them is suppressed in the misuse.
+   */
+  private static void endAll(Scope innermost, @Nullable Scope last, ScopeMisuse misuse) {
+    Deque<Scope> all = new ArrayDeque<>();
+    for (Scope scope = innermost; scope != null; scope = scope == last ? null : scope.outer) {
+      all.add(scope);
+    }
+    cancelAll(new ArrayDeque<>(all)); // first: fibers of one may wait for those of another
+    for (Scope scope : all) {
+      scope.end();
       try {
-        inner.close();
-      } catch (RuntimeException e) {
-        // that it was not closed in its time is the mistake to report
+        scope.throwAfterEnd(true);
+      } catch (RuntimeException | Error e) {
+        misuse.addSuppressed(e);
       }
     }
-    return any;
   }
 
-  @Override
-  public String toString() {
-    return "scope of " + (ownerFiber != null ? ownerFiber : owner);
+  // ---- scopes left open ----
+
+  /**
+   * Ends the scopes that the fiber, the current one, has left open. Returns how the fiber is to
+   * end: a scope left open fails it, or is suppressed in the failure that the body ended with.
+   */
+  static Object closeLeftOpen(Fiber<?> self, Object result) {
+    try {
+      ScopeMisuse leftOpen = endLeftOpen(self, self);
+      if (result instanceof Outcome.Failure(Throwable thrown)) {
+        thrown.addSuppressed(leftOpen);
+        return result;
+      }
+      return Outcome.failed(leftOpen);
+    } catch (Throwable e) { // no memory: the fiber must end all the same
+      return Outcome.failed(e);
+    }
+  }
+
+  /**
+   * Ends the scopes that the fiber, the current one, has left open; returns how that is told.
+   *
+   * @param left what has ended, for people: the fiber or a part of its work
+   */
+  static ScopeMisuse endLeftOpen(Fiber<?> self, Object left) {
+    ScopeMisuse misuse = leftOpenBy(left, "cancelled and awaited");
+    endAll(Objects.requireNonNull(OpenBlocks.of(self).scope(), "an open scope"), null, misuse);
+    return misuse;
+  }
+
+  /**
+   * Cancels the scopes that a guest has left open; called by a worker, when the guest's thread has
+   * terminated and cannot wait for them any more. A fiber does it; by its failure it is reported.
+   */
+  static void cancelLeftOpen(Fiber<?> guest) {
+    OpenBlocks blocks = Objects.requireNonNull(guest.blocks, "the blocks of an open scope");
+    Body cancel =
+        () -> {
+          cancelAllOf(blocks);
+          throw leftOpenBy(guest, "cancelled");
+        };
+    try {
+      guest.scheduler().begin(FiberOptions.named("left open"), cancel);
+    } catch (RejectedExecutionException e) {
+      Log.warn(leftOpenBy(guest, "given up").getMessage());
+    }
+  }
+
+  private static ScopeMisuse leftOpenBy(Object left, String fate) {
+    return new ScopeMisuse(
+        left
+            + " ended and left a scope open; its fibers were "
+            + fate
+            + ". Open scopes with try (Scope scope = Scope.open())",
+        true);
+  }
+
+  // ---- cancelling ----
+
+  /** Cancels all fibers of this scope, and all scopes that they have opened; waits for none. */
+  public void cancel() {
+    Deque<Scope> todo = new ArrayDeque<>();
+    todo.add(this);
+    cancelAll(todo);
+  }
+
+  /** Called when a fiber is cancelled: so are the scopes that it has opened, but for shielded. */
+  static void cancelAllOf(OpenBlocks blocks) {
+    Deque<Scope> todo = new ArrayDeque<>();
+    addAll(blocks, todo);
+    cancelAll(todo);
+  }
+
+  /** Goes down the tree with a list: it may be deeper than the stack. */
+  private static void cancelAll(Deque<Scope> todo) {
+    for (Scope scope = todo.poll(); scope != null; scope = todo.poll()) {
+      for (Fiber<?> fiber : scope.setCancelled()) {
+        OpenBlocks below = fiber.cancelAlone() ? fiber.blocks : null;
+        if (below != null) {
+          addAll(below, todo);
+        }
+      }
+    }
+  }
+
+  /** Adds the scopes of one owner that its cancel reaches. */
+  private static void addAll(OpenBlocks blocks, Deque<Scope> todo) {
+    for (Scope scope = blocks.scope(); scope != null; scope = scope.outer) {
+      if (!scope.isShieldedFrom(0)) {
+        todo.add(scope);
+      }
+    }
+  }
+
+  /** Returns the scopes of one owner that a deadline of it reaches; takes no lock. */
+  static List<Scope> inside(Deadline deadline, OpenBlocks blocks) {
+    List<Scope> reached = new ArrayList<>();
+    for (Scope scope = blocks.scope(); scope != null; scope = scope.outer) {
+      if (scope.around != null
+          && scope.around.isWithin(deadline)
+          && !scope.isShieldedFrom(deadline.depth())) {
+        reached.add(scope);
+      }
+    }
+    return reached;
+  }
+
+  /** Cancels scopes, because a time limit around them is over. */
+  static void expireAll(List<Scope> scopes) {
+    for (Scope scope : scopes) {
+      scope.expire(Limit.AROUND);
+    }
+  }
+
+  private boolean isShieldedFrom(int outside) {
+    return depth > outside && blocks.shields() > outside;
+  }
+
+  private void expire(Limit which) {
+    lock.lock();
+    try {
+      if (!cancelled) { // else all was decided before
+        passed = which;
+        expired = !running.isEmpty();
+        cancelled = true;
+      }
+    } finally {
+      lock.unlock();
+    }
+    cancel();
+  }
+
+  /** Returns the fibers to cancel. */
+  private List<Fiber<?>> setCancelled() {
+    lock.lock();
+    try {
+      cancelled = true;
+      return List.copyOf(running);
+    } finally {
+      lock.unlock();
+    }
   }
 
   // ---- the end of fibers ----
@@ -425,9 +651,11 @@ public final class Scope implements AutoCloseable {
   }
 
   private void ended(Fiber<?> fiber) {
+    ScopeMisuse failedWith = misuseIn(fiber);
     boolean enough;
     lock.lock();
     try {
+      misuse = misuse == null ? failedWith : misuse;
       enough = askJoiner(() -> joiner.onComplete(fiber)) && !cancelled;
       cancelled |= enough; // in the same step: a deadline that passes now comes too late
     } finally {
@@ -438,7 +666,17 @@ public final class Scope implements AutoCloseable {
     }
   }
 
+  private static @Nullable ScopeMisuse misuseIn(Fiber<?> fiber) {
+    try {
+      Throwable failure = fiber.failure();
+      return failure == null ? null : ScopeMisuse.in(failure);
+    } catch (OutOfMemoryError e) { // most likely what the fiber failed with
+      return null;
+    }
+  }
+
   private void left(Fiber<?> fiber) {
+    fiber.memberOf = null; // a fiber may be kept for long, its scope need not be
     boolean last;
     lock.lock();
     try {
@@ -462,20 +700,10 @@ public final class Scope implements AutoCloseable {
     }
   }
 
-  private void expire() {
-    lock.lock();
-    try {
-      deadlinePassed = !cancelled; // else all was decided before
-      expired = deadlinePassed && !running.isEmpty();
-    } finally {
-      lock.unlock();
-    }
-    cancel();
-  }
-
-  private void awaitEnd(boolean interruptibly) throws InterruptedException {
+  /** Waits until no fiber is left; the scope is in the next state then. */
+  private void awaitEnd(State next, boolean interruptibly) throws InterruptedException {
     boolean interrupted = false;
-    while (!hasEnded()) {
+    while (!endIfEmpty(next)) {
       if (interruptibly) {
         Fiber.throwIfInterrupted(ownerFiber);
       }
@@ -489,9 +717,12 @@ public final class Scope implements AutoCloseable {
     }
   }
 
-  private boolean hasEnded() {
+  private boolean endIfEmpty(State next) {
     lock.lock();
     try {
+      if (running.isEmpty()) {
+        state = next;
+      }
       return running.isEmpty();
     } finally {
       lock.unlock();
@@ -509,38 +740,33 @@ public final class Scope implements AutoCloseable {
 
   // ---- misuse ----
 
-  private void checkUsable(String verb) {
-    checkOwner(verb);
+  private void checkOwner(String verb) {
+    if (Thread.currentThread() != owner) {
+      throw refusal(verb, "only %s may, which opened it, not %s".formatted(opener(), caller()));
+    }
+  }
+
+  private void checkNotClosed(String verb) {
     if (state == State.CLOSED) {
       throw refusal(verb, "it is closed");
     }
-    if (innermost() != this) {
-      throw refusal(verb, "a scope opened after it is still open; close that one first");
-    }
   }
 
-  private void checkOwner(String verb) {
-    if (Thread.currentThread() != owner) {
-      Object me = Fiber.current().<Object>map(f -> f).orElse(Thread.currentThread());
-      throw refusal(verb, "only the one who opened it may, not " + me);
-    }
+  private ScopeMisuse refusal(String verb, String why) {
+    return new ScopeMisuse("cannot " + verb + " " + this + ": " + why, true);
   }
 
-  private IllegalStateException refusal(String verb, String why) {
-    return new IllegalStateException("cannot " + verb + " " + this + ": " + why);
+  private Object opener() {
+    return ownerFiber != null ? ownerFiber : owner;
   }
 
-  private @Nullable Scope innermost() {
-    return ownerFiber != null ? ownerFiber.scope : OF_PLAIN_THREADS.get();
+  private static Object caller() {
+    Fiber<?> self = Fiber.currentOrNull();
+    return self != null ? self : Thread.currentThread();
   }
 
-  private void setInnermost(@Nullable Scope scope) {
-    if (ownerFiber != null) {
-      ownerFiber.scope = scope;
-    } else if (scope != null) {
-      OF_PLAIN_THREADS.set(scope);
-    } else {
-      OF_PLAIN_THREADS.remove();
-    }
+  @Override
+  public String toString() {
+    return "scope of " + opener();
   }
 }

@@ -30,8 +30,7 @@ final class Strand implements Executor, Runnable {
   public void execute(Runnable slice) {
     if (fiber.isSlice(slice)) {
       fiber.becomeReady();
-    } else if (!fiber.takeFirstSlice(
-        slice)) { // if so the thread starts, on the worker that runs it
+    } else if (!fiber.takeFirstSlice(slice)) {
       beginGuest(slice);
     }
   }

@@ -96,6 +96,19 @@ final class TimersOfWorkers implements TimerHost {
     return scheduler.hasStopped() ? 0 : oneShots() + recurring.get();
   }
 
+  /** Returns whether no timer is left but, perhaps, recurring ones. */
+  boolean onlyRecurringLeft() {
+    int queued = 0;
+    for (Worker worker : scheduler.workers) {
+      queued += worker.timerCount();
+    }
+    return queued <= recurring.get();
+  }
+
+  boolean anyRecurring() {
+    return recurring.get() > 0;
+  }
+
   int oneShots() {
     int sum = 0;
     for (Worker worker : scheduler.workers) {

@@ -1,34 +1,49 @@
 package dev.weft;
 
+import java.lang.Thread.UncaughtExceptionHandler;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Failures of fibers that nobody has joined yet. Somebody may still: a failure is reported, to the
- * handler and the log, when nobody has for a second, or when the scheduler has stopped.
+ * Failures of fibers that nobody has joined yet. Somebody may still: a failure is reported when
+ * nobody has for a second, or when the scheduler has stopped. Failures that nobody can join, those
+ * of timer callbacks and such, are reported at once.
+ *
+ * <p>A report goes to the first of these that there is, and to the log:
+ *
+ * <ol>
+ *   <li>the handler of the fiber's thread, if code has set it as on any thread. The JDK forgets it
+ *       when the thread ends, so it is asked for when the body has ended;
+ *   <li>the handler of the scheduler, {@code onUncaught};
+ *   <li>the default handler of the JVM.
+ * </ol>
+ *
+ * <p>The log has the stack, unless a handler of the JVM's kind is told: those print stacks.
  */
 final class UnobservedFailures {
   private static final long PATIENCE_NANOS = 1_000_000_000L;
 
-  private record Failed(Throwable cause, long since) {
+  private record Failed(Throwable cause, @Nullable UncaughtExceptionHandler ofThread, long since) {
     boolean isOld(long now) {
       return now - since > PATIENCE_NANOS;
     }
   }
 
   private final Map<Fiber<?>, Failed> failed = new ConcurrentHashMap<>();
-  private final BiConsumer<Fiber<?>, Throwable> handler;
+  private final AtomicInteger reporting = new AtomicInteger();
+  private final @Nullable BiConsumer<Fiber<?>, Throwable> ofScheduler;
 
-  UnobservedFailures(BiConsumer<Fiber<?>, Throwable> handler) {
-    this.handler = handler;
+  UnobservedFailures(@Nullable BiConsumer<Fiber<?>, Throwable> ofScheduler) {
+    this.ofScheduler = ofScheduler;
   }
 
   void add(Fiber<?> fiber, Throwable cause) {
-    failed.put(fiber, new Failed(cause, System.nanoTime()));
-    if (fiber.isObserved()) { // by one who saw the end before this was told
+    failed.put(fiber, new Failed(cause, handlerOfThread(fiber), System.nanoTime()));
+    if (fiber.isObserved()) { // by a joiner that saw the end before this was told
       failed.remove(fiber);
-      return;
     }
   }
 
@@ -40,6 +55,11 @@ final class UnobservedFailures {
     return failed.isEmpty();
   }
 
+  /** Returns whether there is nothing to report, and no handler is at work. */
+  boolean isIdle() {
+    return failed.isEmpty() && reporting.get() == 0;
+  }
+
   boolean hasOld() {
     long now = System.nanoTime();
     return !failed.isEmpty() && failed.values().stream().anyMatch(failure -> failure.isOld(now));
@@ -49,27 +69,59 @@ final class UnobservedFailures {
     long now = System.nanoTime();
     failed.forEach(
         (fiber, failure) -> {
-          if (failure.isOld(now) && failed.remove(fiber, failure)) {
-            report(fiber, failure.cause);
+          if (failure.isOld(now)) {
+            report(fiber, failure);
           }
         });
   }
 
   void reportAll() {
-    failed.forEach(
-        (fiber, failure) -> {
-          if (failed.remove(fiber, failure)) {
-            report(fiber, failure.cause);
-          }
-        });
+    failed.forEach(this::report);
   }
 
-  void report(Fiber<?> fiber, Throwable cause) {
-    Log.error(fiber + " of " + fiber.scheduler() + " failed and nobody joined it", cause);
+  private void report(Fiber<?> fiber, Failed failure) {
+    reporting.incrementAndGet(); // first: there must not be a moment when all seems to be told
     try {
-      handler.accept(fiber, cause);
+      if (failed.remove(fiber, failure)) {
+        report(fiber, failure.cause, failure.ofThread);
+      }
+    } finally {
+      reporting.decrementAndGet();
+    }
+  }
+
+  /** Reports the failure of a callback or a task that runs in this fiber, the current one. */
+  void report(Fiber<?> fiber, Throwable cause) {
+    report(fiber, cause, handlerOfThread(fiber));
+  }
+
+  private void report(
+      Fiber<?> fiber, Throwable cause, @Nullable UncaughtExceptionHandler ofThread) {
+    UncaughtExceptionHandler ofJvm =
+        ofThread != null || ofScheduler != null
+            ? ofThread
+            : Thread.getDefaultUncaughtExceptionHandler();
+    String what = fiber + " of " + fiber.scheduler() + " failed and nobody joined it";
+    if (ofJvm == null) {
+      Log.error(what, cause);
+    } else {
+      Log.error(what + ": " + cause);
+    }
+    try {
+      if (ofJvm != null) {
+        ofJvm.uncaughtException(fiber.thread(), cause);
+      } else if (ofScheduler != null) {
+        ofScheduler.accept(fiber, cause);
+      }
     } catch (Throwable e) {
       Log.error("the handler for uncaught failures failed itself, on " + fiber, e);
     }
+  }
+
+  /** Returns the handler that code has set on the thread of a fiber, which must not have ended. */
+  private static @Nullable UncaughtExceptionHandler handlerOfThread(Fiber<?> fiber) {
+    Thread thread = fiber.threadOrNull();
+    UncaughtExceptionHandler handler = thread == null ? null : thread.getUncaughtExceptionHandler();
+    return handler instanceof ThreadGroup ? null : handler; // a group stands for none
   }
 }

@@ -1,26 +1,37 @@
 package dev.weft;
 
+import dev.weft.internal.Faults;
 import dev.weft.internal.poller.Poller;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread that looks after all schedulers: it reports slices that take too long and lets others
- * take over, failures that nobody joins for, and deadlocks. It looks often while a worker is awake
- * and seldom otherwise; workers never have to wake it, which would cost each wake-up of theirs a
- * second one.
+ * One thread that looks after all schedulers: it reports slices that take too long and lets other
+ * workers take over, failures that nobody observes, and deadlocks; and it wakes a worker that
+ * sleeps although fibers are ready on it, which is a fault of Weft's. It looks often while a worker
+ * is awake and seldom otherwise; workers never have to wake it, since that would double the cost of
+ * each wake-up of theirs. What has to be noticed sooner is left to the {@link Sentry}.
  */
 final class Watchdog {
   private static final long TICK_NANOS = 10_000_000;
-  private static final long IDLE_TICK_NANOS = 200_000_000;
+  private static final long IDLE_TICK_NANOS = 50_000_000;
 
   /** After how long in one slice others take over what a worker has; said nothing about. */
   private static final long TAKE_OVER_NANOS = 20_000_000;
 
   /** How long all fibers of a scheduler have to wait for nothing before that is reported. */
   private static final long DEADLOCK_NANOS = 1_000_000_000;
+
+  private static final long NO_SLEEP = -1;
+
+  /** How long a worker has to sleep beside ready fibers before that is a lost wake-up. */
+  private static final long LOST_NANOS = 200_000_000;
 
   private static final Map<Scheduler, Watch> WATCHES = new ConcurrentHashMap<>();
   private static volatile @Nullable Thread thread;
@@ -39,6 +50,16 @@ final class Watchdog {
     WATCHES.remove(scheduler);
   }
 
+  /** Returns the schedulers that have been started and have not stopped. */
+  static Set<Scheduler> schedulers() {
+    return Set.copyOf(WATCHES.keySet());
+  }
+
+  /** Returns the fibers of all schedulers that have been started and have not stopped. */
+  static Stream<Fiber<?>> fibers() {
+    return WATCHES.keySet().stream().flatMap(Scheduler::fibers);
+  }
+
   /** Called when the process ends: idle workers leave the system's pollers, and stay out. */
   static void wakeAllForTheEnd() {
     Poller.processEnds();
@@ -46,8 +67,9 @@ final class Watchdog {
   }
 
   private static void run() {
+    DeadlockCycles cycles = new DeadlockCycles();
     while (true) {
-      boolean busy = false;
+      boolean busy = findCycles(cycles);
       for (Watch watch : WATCHES.values()) {
         try {
           busy |= watch.look(System.nanoTime());
@@ -63,17 +85,35 @@ final class Watchdog {
     }
   }
 
+  private static boolean findCycles(DeadlockCycles cycles) {
+    try {
+      return cycles.step(WATCHES.keySet(), System.nanoTime());
+    } catch (Throwable e) {
+      Log.error("the watchdog failed to look for deadlocks", e);
+      return false;
+    }
+  }
+
   /** What is known of one scheduler from the last look. */
   private static final class Watch {
     final Scheduler scheduler;
     private final long[] slices;
     private final long[] held;
+
+    // the sleep in which each worker was seen to have ready fibers at the last look
+    private final long[] lostIn;
+    private final long[] lostSince;
     private long lastLook = System.nanoTime();
 
     // when all fibers were first seen to wait for nothing; 0 if they do not
     private long standstill;
     private long standstillSlices;
     private boolean reported;
+
+    // for lookForLeaks: when it last looked, the waits it saw, and those it has checked
+    private long leakLook;
+    private long lastWaits;
+    private long checkedWaits;
 
     // tells of failures that nobody joined for, while there are any
     private @Nullable Thread reporter;
@@ -82,6 +122,9 @@ final class Watchdog {
       this.scheduler = scheduler;
       this.slices = new long[scheduler.workers.length];
       this.held = new long[scheduler.workers.length];
+      this.lostIn = new long[scheduler.workers.length];
+      this.lostSince = new long[scheduler.workers.length];
+      Arrays.fill(lostIn, NO_SLEEP);
     }
 
     /** Returns whether there is reason to look again soon. */
@@ -96,6 +139,7 @@ final class Watchdog {
         boolean awake = worker.isServing() && !worker.isAsleep();
         busy |= awake;
         worker.batchIsLong = awake;
+        rescue(worker, now);
         boolean isStuck = isStuck(worker, elapsed);
         stuck |= isStuck;
         allStuck &= isStuck || !worker.isServing();
@@ -108,8 +152,7 @@ final class Watchdog {
       if (scheduler.anyStuck != stuck) {
         scheduler.anyStuck = stuck;
       }
-      boolean crowded = isCrowded();
-      if (stuck || crowded) {
+      if (stuck) {
         scheduler.wakeIdle();
       }
       reportFailures();
@@ -150,21 +193,24 @@ final class Watchdog {
     }
 
     /**
-     * Marks workers on which, at every moment since the last look, some fiber has had to wait
-     * although others sleep. That one waits just now is not enough: of two that talk to each other
-     * one often does, for the moment until the other waits, and nothing is won if a second thread
-     * takes it.
+     * Wakes a worker that sleeps although fibers are ready on it: a lost wake-up, which is a fault
+     * of Weft's. It must have done so in one and the same sleep for LOST_NANOS, since a worker that
+     * is about to sleep, or to leave its sleep, looks the same, and so does a worker whose waker
+     * has queued the fiber and not woken the worker yet; on a busy machine each of them may be off
+     * its core for some milliseconds just then.
      */
-    private boolean isCrowded() {
-      boolean any = false;
-      boolean sleeper = scheduler.hasSleeper();
-      for (Worker worker : scheduler.workers) {
-        boolean hadMore = !worker.ranDry;
-        worker.ranDry = false;
-        worker.crowded = sleeper && hadMore && !worker.isAsleep() && worker.seemsToHaveStealable();
-        any |= worker.crowded;
+    private void rescue(Worker worker, long now) {
+      int i = worker.index;
+      long sleep = worker.isAsleep() && worker.hasReadyOrInbox() ? worker.sleeps() : NO_SLEEP;
+      if (sleep != lostIn[i]) {
+        lostIn[i] = sleep;
+        lostSince[i] = now;
+      } else if (sleep != NO_SLEEP && now - lostSince[i] >= LOST_NANOS && worker.wakeUp()) {
+        worker.countRescue();
+        Faults.report(
+            "thread %d of %s slept although fibers were ready on it".formatted(i, scheduler));
+        lostIn[i] = NO_SLEEP;
       }
-      return any;
     }
 
     private void report(Worker worker, Fiber<?> fiber, long nanos) {
@@ -200,6 +246,9 @@ final class Watchdog {
 
     /** Reports a standstill once it has lasted; returns whether one has begun. */
     private boolean awaitsDeadlock(long now, boolean busy) {
+      if (scheduler.failsOnDeadlock() || scheduler.reportsLeaks()) {
+        lookForLeaks(now);
+      }
       long total = scheduler.slices();
       if (busy || scheduler.live.isZero() || total != standstillSlices) {
         standstillSlices = total;
@@ -207,7 +256,7 @@ final class Watchdog {
         reported = false;
         return false; // the next look, as seldom as they are, finds out
       }
-      if (reported || scheduler.somethingWillCome()) {
+      if (reported || scheduler.somethingWillCome() || isProgramMainLive()) {
         return false;
       }
       if (standstill == 0) {
@@ -216,12 +265,66 @@ final class Watchdog {
       if (now - standstill < DEADLOCK_NANOS) {
         return true;
       }
-      reported = true;
-      String report = DeadlockReport.of(scheduler);
+      String report = DeadlockReport.ofStandstill(scheduler);
       if (report != null) {
+        reported = true;
         Log.warn(report);
       }
       return false;
+    }
+
+    /** The main of a program may wait for a plain thread or a signal. */
+    private boolean isProgramMainLive() {
+      Fiber<?> main = scheduler.programMain;
+      return main != null && !main.isDone();
+    }
+
+    /**
+     * Looks, while stop() waits, whether the same fibers have waited for a second although
+     * something else goes on, and then whether that can reach them: once for the same waits, since
+     * it takes a full collection.
+     */
+    private void lookForLeaks(long now) {
+      if (now - leakLook < DEADLOCK_NANOS || !DeadlockReport.allWait(scheduler)) {
+        return;
+      }
+      leakLook = now;
+      long waits =
+          scheduler
+              .fibers()
+              .mapToLong(fiber -> 31 * fiber.id() + fiber.since)
+              .reduce(1, (sum, w) -> 31 * sum + w);
+      boolean same = waits == lastWaits;
+      lastWaits = waits;
+      if (!same) {
+        return;
+      }
+      String certain = DeadlockReport.ofStandstill(scheduler);
+      if (certain != null && scheduler.failsOnDeadlock()) {
+        scheduler.failWith(certain); // when the last worker fell asleep, something else still ran
+      } else if (waits != checkedWaits) {
+        checkedWaits = waits;
+        Thread.ofPlatform().daemon().name(scheduler.name() + "-leaks").start(this::checkLeaks);
+      }
+    }
+
+    /** On a thread of its own: a collection may take seconds. */
+    private void checkLeaks() {
+      List<Fiber<?>> leaked =
+          LeakCheck.run(schedulers()).stream()
+              .filter(fiber -> fiber.scheduler() == scheduler)
+              .toList();
+      if (leaked.isEmpty()) {
+        return;
+      }
+      String report =
+          DeadlockReport.of(
+              scheduler, leaked, "nothing alive can reach what these fibers wait for");
+      if (scheduler.failsOnDeadlock() && leaked.size() == scheduler.live.get()) {
+        scheduler.failWith(report);
+      } else {
+        Log.warn(report);
+      }
     }
   }
 }

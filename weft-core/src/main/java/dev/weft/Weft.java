@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 
@@ -25,16 +26,18 @@ public final class Weft {
    *     coroutines
    */
   public static void run(Body main) {
-    Objects.requireNonNull(main, "main");
-    call(
-        () -> {
-          main.run();
-          return Nothing.NOTHING;
-        });
+    call(withoutResult(Objects.requireNonNull(main, "main")));
   }
 
   private enum Nothing {
     NOTHING
+  }
+
+  private static Callable<Nothing> withoutResult(Body body) {
+    return () -> {
+      body.run();
+      return Nothing.NOTHING;
+    };
   }
 
   /** Like {@link #run}, and returns the result of the body. */
@@ -52,18 +55,23 @@ public final class Weft {
             .useCaller(useCaller)
             .daemon(true)
             .failOnDeadlock(Boolean.getBoolean("weft.failOnDeadlock"))
+            .reportLeaks("report".equals(System.getProperty("weft.leaks")))
             .build();
-    Fiber<T> fiber = scheduler.go(FiberOptions.named("main"), main);
-    fiber.observe(); // its failure comes out of here
+    CompletableFuture<T> result = begin(scheduler, main);
     scheduler.start();
     scheduler.stop();
     try {
-      return fiber.join();
+      return result.join();
     } catch (CompletionException e) {
       throw unwrapped(e);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException("a fiber that has ended is not waited for", e);
     }
+  }
+
+  /** Returns a future and not the fiber: a thread that holds a fiber hides its leak. */
+  private static <T> CompletableFuture<T> begin(Scheduler scheduler, Callable<T> main) {
+    Fiber<T> fiber = scheduler.go(FiberOptions.named("main"), main);
+    fiber.observe(); // its failure comes out of the future
+    return fiber.toFuture();
   }
 
   private static RuntimeException unwrapped(CompletionException e) {
@@ -93,13 +101,15 @@ public final class Weft {
 
   /**
    * Runs a body here and now, for so long at most. When the time is over the body is interrupted,
-   * and if this is a fiber every wait in it fails; what it throws then becomes the cause of the
-   * {@link TimeoutException}. Limits nest, and the nearest wins.
+   * if this is a fiber every wait in it fails, and scopes that were opened in it are cancelled;
+   * what the body throws then becomes the cause of the {@link TimeoutException}. Limits nest, and
+   * the nearest wins.
    *
-   * @throws TimeoutException if the body failed after the time was over
+   * @throws TimeoutException if the body failed after the time was over; or the body's own, if it
+   *     threw one before
    * @throws CancellationException if the body was interrupted for another reason; the thread's
    *     interrupt status is set then
-   * @throws CompletionException if the body threw a checked exception, which is the cause
+   * @throws CompletionException if the body threw another checked exception, which is the cause
    */
   public static <T> T withTimeout(Duration limit, Callable<T> body) throws TimeoutException {
     Objects.requireNonNull(body, "body");
@@ -119,6 +129,41 @@ public final class Weft {
       throw timeout(limit, thrown);
     }
     throw rethrown(thrown);
+  }
+
+  /** Runs a body without a result, as {@link #withTimeout(Duration, Callable)} does. */
+  public static void withTimeout(Duration limit, Body body) throws TimeoutException {
+    withTimeout(limit, withoutResult(Objects.requireNonNull(body, "body")));
+  }
+
+  /**
+   * Runs a body here and now that no cancellation disturbs: what has to be sent, written or
+   * released though its fiber is to end.
+   *
+   * {@snippet class="dev.weft.FiberSnippetsTest" region="shielded"}
+   *
+   * <p>A cancel of this fiber, or of a scope that it is in, and the end of a {@linkplain
+   * #withTimeout time limit} around the body wait until the body is through, whether they come
+   * before it or during it: meanwhile they do not interrupt, no wait fails, and scopes that were
+   * opened in the body go on. After the body they take effect, at the next cancel point. Shields
+   * nest. What begins in the body is not shielded against its own ends: a limit in it, a scope in
+   * it with its deadline and its failures. So put a {@code withTimeout} into the body, or a body
+   * that waits for ever makes the fiber one that cannot be cancelled.
+   *
+   * <p>An interrupt by {@link Thread#interrupt} is no cancellation, and is delivered as usual.
+   * Outside fibers, where it is the only one, an interrupt that came before the body is kept until
+   * after it.
+   *
+   * @throws Exception whatever the body throws
+   */
+  public static <T> T shielded(Callable<T> body) throws Exception {
+    Objects.requireNonNull(body, "body");
+    return OpenBlocks.callShielded(Fiber.currentOrNull(), body);
+  }
+
+  /** Runs a body without a result, as {@link #shielded(Callable)} does. */
+  public static void shielded(Body body) throws Exception {
+    shielded(withoutResult(Objects.requireNonNull(body, "body")));
   }
 
   /**
@@ -152,13 +197,21 @@ public final class Weft {
     return self == null ? body.call() : BlockingCall.run(self, Helpers.ofJvm(), true, body);
   }
 
+  /** Runs a body without a result, as {@link #blocking(Callable)} does. */
+  public static void blocking(Body body) throws Exception {
+    blocking(withoutResult(Objects.requireNonNull(body, "body")));
+  }
+
   private static TimeoutException timeout(Duration limit, Throwable cause) {
     TimeoutException e = new TimeoutException("not done within " + limit);
     e.initCause(cause);
     return e;
   }
 
-  private static RuntimeException rethrown(Throwable thrown) {
+  private static RuntimeException rethrown(Throwable thrown) throws TimeoutException {
+    if (thrown instanceof TimeoutException own) {
+      throw own;
+    }
     if (thrown instanceof InterruptedException) {
       Thread.currentThread().interrupt();
       CancellationException cancelled = new CancellationException("interrupted");

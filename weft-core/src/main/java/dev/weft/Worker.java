@@ -1,8 +1,11 @@
 package dev.weft;
 
+import dev.weft.internal.Faults;
 import dev.weft.internal.TimerHost;
 import dev.weft.internal.TimerPlace;
 import dev.weft.internal.jdk.JdkPollers;
+import dev.weft.internal.jdk.Pinning;
+import dev.weft.internal.jdk.Slices;
 import dev.weft.internal.poller.CallMemory;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.timer.TimerNode;
@@ -11,7 +14,10 @@ import dev.weft.internal.wait.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
@@ -42,8 +48,9 @@ import org.jspecify.annotations.Nullable;
  *       count after.
  *   <li>A fiber is in at most one ready queue or inbox, and in none while a worker runs it: see the
  *       turns in {@link Fiber}.
- *   <li>No fiber is lost if the ready queue, which may be the user's, throws: one that it does not
- *       take goes to the inbox, and the failure to who next does the duties.
+ *   <li>No fiber is lost if something throws around its slice: the ready queue, which may be the
+ *       user's, an event of the Flight Recorder, the JDK. A fiber that the ready queue does not
+ *       take goes to the inbox, and the failure is logged with the next duties.
  * </ul>
  */
 final class Worker extends SpinLock implements TimerPlace {
@@ -76,6 +83,7 @@ final class Worker extends SpinLock implements TimerPlace {
   private static final VarHandle ASLEEP;
   private static final VarHandle RUNNING;
   private static final VarHandle SLICES;
+  private static final VarHandle SLEEPS;
   private static final VarHandle BEGUN;
   private static final VarHandle ENDED;
 
@@ -85,6 +93,7 @@ final class Worker extends SpinLock implements TimerPlace {
       ASLEEP = lookup.findVarHandle(Worker.class, "asleep", boolean.class);
       RUNNING = lookup.findVarHandle(Worker.class, "running", long.class);
       SLICES = lookup.findVarHandle(Worker.class, "slices", long.class);
+      SLEEPS = lookup.findVarHandle(Worker.class, "sleeps", long.class);
       BEGUN = lookup.findVarHandle(Worker.class, "begun", long.class);
       ENDED = lookup.findVarHandle(Worker.class, "ended", long.class);
     } catch (ReflectiveOperationException e) {
@@ -150,8 +159,11 @@ final class Worker extends SpinLock implements TimerPlace {
   private long polledAt;
   private long polledTime;
 
-  // how often it slept; this worker's thread only
+  // how often it slept; written by this worker's thread, read by any
   private long sleeps;
+
+  // how often the watchdog has woken it though it should have woken by itself; the watchdog only
+  private volatile int rescues;
 
   // fibers begun by fibers of this worker, fibers ended on it; written by its thread, read by any
   private long begun;
@@ -167,12 +179,13 @@ final class Worker extends SpinLock implements TimerPlace {
   // become long all at once
   volatile boolean batchIsLong;
 
-  // set by the watchdog while fibers wait here and other workers sleep: those may steal
-  volatile boolean crowded;
-
-  // set by this worker's thread when it has taken its last ready fiber, cleared by the watchdog:
-  // who has run dry meanwhile has no more to do than it can do
+  // set by this worker's thread when it has taken its last ready fiber, cleared by the sentry: a
+  // worker that emptied its queue since the last look is not overloaded
   volatile boolean ranDry;
+
+  // how many sections are open in which the fiber that runs here must not park; this worker's
+  // thread only, and only with assertions on
+  private int noParkSections;
 
   // what its fibers' calls of the system go through; made when first needed, this worker's thread
   // only
@@ -372,17 +385,33 @@ final class Worker extends SpinLock implements TimerPlace {
     } finally {
       unlock();
     }
-    if (left > 0) {
-      if (steals && again != null) {
-        scheduler.wakeIdle();
+    if (left <= 0) {
+      if (!ranDry) { // Check first: a volatile store costs a fence.
+        ranDry = true;
       }
-    } else if (!ranDry) { // or the fence would be for nothing
-      ranDry = true;
+    } else {
+      tellOthers(steals && again != null);
     }
     return next;
   }
 
-  /** Runs one slice of a fiber; returns whether it is to be put back into the ready queue here. */
+  /** Tells other workers that fibers wait here; does not throw, since its caller holds a fiber. */
+  private void tellOthers(boolean more) {
+    try {
+      if (more) {
+        scheduler.wakeIdle();
+      }
+      scheduler.sentry.noteWaiting();
+    } catch (Throwable e) { // no memory for the call that wakes a thread
+      noteFailure(e);
+    }
+  }
+
+  /**
+   * Runs one slice of a fiber; returns whether it is to be put back into the ready queue here. From
+   * where the fiber is taken to where it is left nothing may throw past it: what is not Weft's own
+   * is called in a try of its own, and its failure {@linkplain #noteFailure kept}.
+   */
   private boolean runSlice(Fiber<?> fiber) {
     fiber.enterSlice(this);
     RUNNING.setOpaque(this, fiber.id());
@@ -390,7 +419,11 @@ final class Worker extends SpinLock implements TimerPlace {
     if (timed) {
       fiber.since = now; // read after the last slice, or before the first of the batch
     }
-    int end = FlightEvents.recording() ? FlightEvents.recordSlice(this, fiber) : fiber.runSlice();
+    Object event = FlightEvents.recording() ? FlightEvents.beginSlice() : null;
+    int end = runBody(fiber);
+    if (event != null) {
+      FlightEvents.endSlice(event, this, fiber);
+    }
     if (timed) {
       long start = now;
       now = scheduler.clock.nanoTime();
@@ -404,15 +437,22 @@ final class Worker extends SpinLock implements TimerPlace {
       }
     }
     RUNNING.setOpaque(this, 0L);
+    assert checkNoPark(fiber);
     if (fiber.leaveLastSlice(end)) {
-      try {
-        FlightEvents.ended(fiber);
-      } finally {
-        retire(fiber);
-      }
+      FlightEvents.ended(fiber);
+      retire(fiber);
       return false;
     }
     return fiber.leaveSlice(end, now) && isPlaceOf(fiber);
+  }
+
+  private int runBody(Fiber<?> fiber) {
+    try {
+      return fiber.runSlice();
+    } catch (Throwable e) { // the JDK failing: if the fiber can go on it is queued again
+      noteFailure(e);
+      return Slices.LEFT;
+    }
   }
 
   /** Returns whether a ready fiber is to be queued here; else sends it where it belongs. */
@@ -439,7 +479,7 @@ final class Worker extends SpinLock implements TimerPlace {
     Worker[] workers = scheduler.workers;
     for (int i = 1; i < workers.length; i++) {
       Worker victim = workers[(index + i) % workers.length];
-      if ((steals || victim.thread == null || victim.stuck || victim.crowded) && takeFrom(victim)) {
+      if ((steals || victim.thread == null || victim.stuck) && takeFrom(victim)) {
         return true;
       }
     }
@@ -465,21 +505,20 @@ final class Worker extends SpinLock implements TimerPlace {
     return true;
   }
 
-  /** Hands out some of the ready fibers, half at most unless stuck; bound ones stay. */
+  /** Hands out some of the ready fibers, half at most unless stuck; bound fibers stay. */
   private List<Fiber<?>> giveAway(long time) {
     lock();
     try {
-      if (thread == null || stuck) {
-        takeInbox(time);
-      }
-      int count = ready.size();
+      takeInbox(time);
+      int count = readySize();
       if (count == boundReady) {
         return List.of();
       }
-      List<Fiber<?>> given = new ArrayList<>();
-      List<Fiber<?>> bound = new ArrayList<>();
+      int most = Math.min(stuck ? count : (count + 1) / 2, MOST_STOLEN);
+      List<Fiber<?>> given = new ArrayList<>(most); // with room: a fiber that is taken is not lost
+      List<Fiber<?>> bound = new ArrayList<>(most);
       try {
-        for (int i = Math.min(stuck ? count : (count + 1) / 2, MOST_STOLEN); i > 0; i--) {
+        for (int i = most; i > 0; i--) {
           Fiber<?> fiber = taken(ready.nextForOther(time));
           if (fiber == null) {
             break;
@@ -512,30 +551,60 @@ final class Worker extends SpinLock implements TimerPlace {
     scheduler.enterIdle();
     try {
       scheduler.noteIdle(); // before the last look: it looks at stacks, and may make fibers ready
-      if (inbox.isEmpty() && setWakeTime() && !(steals && scheduler.hasStealable())) {
-        long nanos = wakeTime == NEVER ? NEVER : wakeTime - scheduler.clock.nanoTime();
-        if (scheduler.anyStuck) {
-          nanos = Math.min(nanos, STAND_IN_NANOS);
-        }
-        if (nanos > 0 && asleep && !scheduler.hasStopped()) {
-          sleeps++;
-          polledAt = slices;
-          polls = true;
-          try {
-            poller.await(nanos);
-          } finally {
-            polls = false;
-          }
-          justSlept = true;
-          interrupted |= Thread.interrupted(); // or the next wait would not wait
-        }
+      if (!(steals && scheduler.hasStealable())) {
+        scheduler.sentry.volunteer(this);
+        while (sleepOnce() && scheduler.sentry.isOnDuty(this) && !takeOver()) {}
       }
     } finally {
-      if (asleep) { // nobody has woken it: or the fence would be for nothing
+      if (asleep) { // Check first: a volatile store costs a fence.
         asleep = false;
       }
+      scheduler.sentry.resign(this);
       scheduler.exitIdle();
     }
+  }
+
+  /** Sleeps until it is woken or a timer is due; returns false if it has something to do. */
+  private boolean sleepOnce() {
+    if (!inbox.isEmpty() || !setWakeTime()) {
+      return false;
+    }
+    long nanos = wakeTime == NEVER ? NEVER : wakeTime - scheduler.clock.nanoTime();
+    if (scheduler.anyStuck) {
+      nanos = Math.min(nanos, STAND_IN_NANOS);
+    }
+    if (scheduler.sentry.isOnDuty(this)) {
+      nanos = Math.min(nanos, scheduler.sentry.nanosToNextLook());
+    }
+    if (nanos <= 0 || !asleep || scheduler.hasStopped()) {
+      return false;
+    }
+    SLEEPS.setOpaque(this, sleeps + 1);
+    polledAt = slices;
+    polls = true;
+    try {
+      poller.await(nanos);
+    } finally {
+      polls = false;
+    }
+    justSlept = true;
+    interrupted |= Thread.interrupted(); // or the next wait would not wait
+    return asleep;
+  }
+
+  /**
+   * Called by the sentry: takes over fibers that wait elsewhere; returns whether there were any.
+   */
+  private boolean takeOver() {
+    now = scheduler.clock.nanoTime();
+    Worker victim = scheduler.sentry.look(this, now);
+    if (victim == null || !takeFrom(victim)) {
+      return false;
+    }
+    asleep = false; // not to be appointed again
+    scheduler.sentry.resign(this);
+    scheduler.sentry.noteWaiting(); // another sleeping worker may take some of the rest
+    return true;
   }
 
   /** Says until when this worker sleeps; returns false if it has a fiber to run after all. */
@@ -543,7 +612,7 @@ final class Worker extends SpinLock implements TimerPlace {
     lock();
     try {
       wakeTime = timers.nextWake();
-      return ready.size() == 0;
+      return readySize() == 0;
     } finally {
       unlock();
     }
@@ -566,9 +635,7 @@ final class Worker extends SpinLock implements TimerPlace {
     int left;
     lock();
     try {
-      boolean isNew = fiber.isNew();
-      register(fiber);
-      putReady(fiber, now, isNew);
+      putReady(fiber, now, fiber.isNew());
       left = countWaiting();
     } finally {
       unlock();
@@ -576,12 +643,68 @@ final class Worker extends SpinLock implements TimerPlace {
     if (steals && left > 1) {
       scheduler.wakeIdle();
     }
+    if (running != 0) {
+      scheduler.sentry.noteWaiting();
+    }
   }
 
   /** Hands a fiber to this worker from any other thread. */
   void addRemote(Fiber<?> fiber) {
-    inbox.offer(fiber);
-    wakeUp();
+    offer(fiber);
+    if (!wakeUp()) {
+      scheduler.sentry.noteWaiting();
+    }
+  }
+
+  /** Puts a fiber into the inbox; waits for memory if there is none, since it would be lost. */
+  private void offer(Fiber<?> fiber) {
+    while (true) {
+      try {
+        inbox.offer(fiber);
+        return;
+      } catch (OutOfMemoryError e) {
+        Pinning.nap();
+      }
+    }
+  }
+
+  /** Has the sleeping worker look round without waking it for work. */
+  void stirSleep() {
+    poller.wakeUp();
+  }
+
+  /**
+   * Begins a section in which the fiber that calls must not park, since it has asked for the worker
+   * it runs on: after a park it may run on another one. For assertions, so returns true.
+   */
+  static boolean beginNoPark(@Nullable Worker here) {
+    if (here != null) {
+      here.noParkSections++;
+    }
+    return true;
+  }
+
+  /** Ends the section that {@link #beginNoPark} has begun. */
+  static boolean endNoPark(@Nullable Worker here) {
+    if (here != null) {
+      here.noParkSections--;
+    }
+    return true;
+  }
+
+  /** Called after each slice, with assertions on: reports a park inside a no-park section. */
+  private boolean checkNoPark(Fiber<?> fiber) {
+    if (noParkSections != 0) {
+      noParkSections = 0;
+      Faults.report(
+          fiber
+              + " parked on thread "
+              + index
+              + " of "
+              + scheduler
+              + " in a section in which it must stay on its worker");
+    }
+    return true;
   }
 
   /** Wakes this worker's thread if it sleeps, or is about to; returns whether it did. */
@@ -725,10 +848,23 @@ final class Worker extends SpinLock implements TimerPlace {
     return (long) RUNNING.getOpaque(this);
   }
 
+  long sleeps() {
+    return (long) SLEEPS.getOpaque(this);
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // by the watchdog's thread alone
+  void countRescue() {
+    rescues++;
+  }
+
+  boolean hasReadyOrInbox() {
+    return !inbox.isEmpty() || hasReady();
+  }
+
   boolean hasReady() {
     lock();
     try {
-      return ready.size() > 0;
+      return readySize() > 0;
     } finally {
       unlock();
     }
@@ -738,7 +874,7 @@ final class Worker extends SpinLock implements TimerPlace {
   boolean hasStealable() {
     lock();
     try {
-      return ready.size() > boundReady;
+      return readySize() > boundReady;
     } finally {
       unlock();
     }
@@ -746,11 +882,11 @@ final class Worker extends SpinLock implements TimerPlace {
 
   /**
    * Returns whether other workers could have taken something over a moment ago. Without the lock,
-   * so that nobody who is watched has to wait: a wait for a lock that was always free makes the JVM
-   * throw away what it has compiled.
+   * so that the worker never has to wait for the sentry: a first wait for a lock that was always
+   * free makes the JVM throw away what it has compiled.
    */
-  boolean seemsToHaveStealable() {
-    return waiting > 0;
+  boolean seemsToHaveWaiting() {
+    return waiting > 0 || !inbox.isEmpty();
   }
 
   /** Returns whether its thread, which calls, looks at a poller. */
@@ -775,11 +911,10 @@ final class Worker extends SpinLock implements TimerPlace {
     return running == fiber.id() && thread == Thread.currentThread();
   }
 
-  /** Returns whether there is nothing to run, nor a timer that will bring something. */
-  boolean hasNothingToCome() {
+  int timerCount() {
     lock();
     try {
-      return inbox.isEmpty() && ready.size() == 0 && timers.size() == 0;
+      return timers.size();
     } finally {
       unlock();
     }
@@ -798,11 +933,54 @@ final class Worker extends SpinLock implements TimerPlace {
     found.forEach(visitor);
   }
 
+  /** Returns the fibers that began here and have not ended, from a place of the registry on. */
+  List<Fiber<?>> someFibers(int from, int most) {
+    lock();
+    try {
+      return fibers.some(from, most);
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Holds the fibers that wait without a limit weakly, for a leak check. */
+  List<FiberRegistry.WeakPlace> weakenRegistry(LeakCheck check) {
+    Set<Fiber<?>> waiting = Collections.newSetFromMap(new IdentityHashMap<>());
+    forEachFiber(
+        fiber -> { // without the lock: a look at a stack may make a fiber ready
+          if (DeadlockReport.waitsWithoutLimit(fiber)) {
+            waiting.add(fiber);
+          }
+        });
+    lock();
+    try {
+      return fibers.weaken(check, this, waiting);
+    } finally {
+      unlock();
+    }
+  }
+
+  boolean strengthenRegistry(Fiber<?> fiber, FiberRegistry.WeakPlace place) {
+    lock();
+    try {
+      return fibers.strengthen(fiber, place);
+    } finally {
+      unlock();
+    }
+  }
+
   SchedulerStats.OfThread stats() {
     lock();
     try {
       return new SchedulerStats.OfThread(
-          index, ready.size() + inbox.size(), timers.size(), slices(), stolen, sleeps, asleep);
+          index,
+          readySize() + inbox.size(),
+          timers.size(),
+          slices(),
+          stolen,
+          sleeps,
+          rescues,
+          asleep);
     } finally {
       unlock();
     }
@@ -812,7 +990,6 @@ final class Worker extends SpinLock implements TimerPlace {
 
   private void takeInbox(long time) {
     for (Fiber<?> fiber = inbox.relaxedPoll(); fiber != null; fiber = inbox.relaxedPoll()) {
-      register(fiber);
       if (!putReady(fiber, time)) {
         return; // it is in the inbox again
       }
@@ -841,6 +1018,7 @@ final class Worker extends SpinLock implements TimerPlace {
   private boolean putReady(Fiber<?> fiber, long time, boolean begunHere) {
     fiber.since = time;
     try {
+      register(fiber);
       if (begunHere) {
         ready.addNew(fiber, time);
       } else {
@@ -852,6 +1030,29 @@ final class Worker extends SpinLock implements TimerPlace {
     }
     countBound(fiber);
     return true;
+  }
+
+  /**
+   * Asks the ready queue how many fibers it has. If it does not say, one that can be stolen: then
+   * this worker and others look, and find what there is.
+   */
+  private int readySize() {
+    try {
+      return ready.size();
+    } catch (Throwable e) {
+      failure = e;
+      return boundReady + 1;
+    }
+  }
+
+  /** Keeps a failure for the next duties; called without the lock. */
+  private void noteFailure(Throwable e) {
+    lock();
+    try {
+      failure = e;
+    } finally {
+      unlock();
+    }
   }
 
   private void keepForLater(Fiber<?> fiber, Throwable e) {
@@ -876,7 +1077,7 @@ final class Worker extends SpinLock implements TimerPlace {
 
   /** Counts those whom others could steal, and leaves the number for who looks without the lock. */
   private int countWaiting() {
-    int count = ready.size() - boundReady;
+    int count = readySize() - boundReady;
     waiting = count;
     return count;
   }

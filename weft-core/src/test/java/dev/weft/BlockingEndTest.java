@@ -240,7 +240,7 @@ class BlockingEndTest {
       waits(queued);
       Thread stopper = Thread.ofPlatform().start(failing::stop);
       eventually("its thread sleeps", () -> failing.stats().threads().getFirst().asleep());
-      assertThat(DeadlockReport.of(failing)).isNull();
+      assertThat(DeadlockReport.ofStandstill(failing)).isNull();
       assertThat(queued.isDone()).isFalse();
       release.countDown();
       stopper.join();

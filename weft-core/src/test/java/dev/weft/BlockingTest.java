@@ -3,7 +3,9 @@ package dev.weft;
 import static dev.weft.Eventually.eventually;
 import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.weft.net.TcpListener;
@@ -140,6 +142,33 @@ class BlockingTest {
               }
             })
         .join();
+  }
+
+  @Test
+  void theBodyMayBeWithoutAResult() throws Exception {
+    List<String> carriers = new ArrayList<>();
+    Body go =
+        () -> {
+          Weft.blocking(() -> carriers.add(carrier()));
+          Weft.blocking(
+              () -> {
+                Thread.sleep(1);
+                carriers.add(carrier());
+              });
+          assertThatIOException()
+              .isThrownBy(
+                  () ->
+                      Weft.blocking(
+                          () -> {
+                            carriers.add(carrier());
+                            throw new IOException("checked");
+                          }));
+        };
+    scheduler.go(go).join();
+    assertThat(carriers).hasSize(3).allMatch(name -> name.startsWith("weft-blocking-"));
+    assertThatNullPointerException()
+        .isThrownBy(() -> Weft.blocking((Body) null))
+        .withMessage("body");
   }
 
   @Test

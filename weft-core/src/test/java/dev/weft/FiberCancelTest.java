@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
@@ -373,6 +374,52 @@ class FiberCancelTest {
       for (int i = 1; i < joiners.length; i++) {
         joiners[i].join();
       }
+    }
+  }
+
+  @Test
+  void itIsDoneAndCancelledAsAFutureIs() throws Exception {
+    try (Scheduler scheduler = start(1)) {
+      CountDownLatch mayEnd = new CountDownLatch(1);
+      Fiber<Void> fiber =
+          scheduler.go(
+              () -> {
+                try {
+                  Fiber.suspend();
+                } finally {
+                  boolean ended = false;
+                  while (!ended) {
+                    try {
+                      mayEnd.await();
+                      ended = true;
+                    } catch (InterruptedException e) {
+                      // the cancel: it has to wait
+                    }
+                  }
+                }
+              });
+      waits(fiber);
+      assertThat(fiber.isDone()).isFalse();
+      assertThat(fiber.isCancelled()).isFalse();
+      fiber.cancel();
+      assertThat(fiber.isDone()).as("while it is being cancelled").isFalse();
+      assertThat(fiber.isCancelled()).as("while it is being cancelled").isFalse();
+      mayEnd.countDown();
+      assertCancelled(fiber);
+      assertThat(fiber.isDone()).isTrue();
+      assertThat(fiber.isCancelled()).isTrue();
+      Fiber<Integer> good = scheduler.go(() -> 1);
+      good.join();
+      assertThat(good.isDone()).isTrue();
+      assertThat(good.isCancelled()).isFalse();
+      Fiber<Integer> bad =
+          scheduler.go(
+              () -> {
+                throw new IllegalStateException("deliberate");
+              });
+      assertThatExceptionOfType(CompletionException.class).isThrownBy(bad::join);
+      assertThat(bad.isDone()).isTrue();
+      assertThat(bad.isCancelled()).isFalse();
     }
   }
 

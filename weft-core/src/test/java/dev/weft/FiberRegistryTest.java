@@ -38,8 +38,7 @@ class FiberRegistryTest {
   }
 
   private void come() {
-    Fiber<Void> fiber =
-        new Fiber<>(scheduler, scheduler.worker(0), FiberOptions.DEFAULT, (Body) () -> {});
+    Fiber<Void> fiber = new Fiber<>(scheduler, FiberOptions.DEFAULT, (Body) () -> {});
     registry.add(fiber);
     expected.add(fiber);
   }

@@ -2,6 +2,7 @@ package dev.weft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.channel.Channel;
 import dev.weft.time.Timer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -68,6 +70,34 @@ class FiberSnippetsTest {
             });
     assertThat(fiber.join()).isEqualTo("warp");
     Files.delete(file);
+  }
+
+  @Test
+  void shielded() throws Exception {
+    Channel<String> connections = Channel.buffered(1);
+    connections.send("connection 1");
+    CountDownLatch taken = new CountDownLatch(1);
+    Fiber<Void> fiber =
+        Weft.go(
+            () -> {
+              String connection = connections.receive();
+              taken.countDown();
+              // @start region="shielded"
+              try {
+                use(connection);
+              } finally { // the connection goes back, also if this fiber is cancelled
+                Weft.shielded(() -> connections.send(connection));
+              }
+              // @end
+            });
+    taken.await();
+    fiber.cancel();
+    assertThat(connections.receive()).isEqualTo("connection 1");
+  }
+
+  private static void use(String connection) throws InterruptedException {
+    assertThat(connection).isNotEmpty();
+    Fiber.sleep(Duration.ofHours(1));
   }
 
   @Test

@@ -2,15 +2,19 @@ package dev.weft;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** Runs a main class in a JVM of its own, with the flags a test asks for. */
 public final class ForkedJvm {
   public record Result(int exitStatus, String output) {}
+
+  private static final int LIMIT_SECONDS = 50;
 
   private ForkedJvm() {}
 
@@ -21,12 +25,27 @@ public final class ForkedJvm {
     command.addAll(List.of(arguments));
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     process.getOutputStream().close();
-    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    if (!process.waitFor(30, TimeUnit.SECONDS)) {
+    CompletableFuture<String> output =
+        CompletableFuture.supplyAsync(() -> outputOf(process), Thread.ofPlatform().daemon()::start);
+    boolean ended;
+    try {
+      ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+    } finally {
       process.destroyForcibly();
-      throw new AssertionError("still running after its output ended: " + command);
     }
-    return new Result(process.exitValue(), output);
+    if (!ended) {
+      throw new AssertionError(
+          "still running after " + LIMIT_SECONDS + " s: " + command + "\n" + output.join());
+    }
+    return new Result(process.exitValue(), output.join());
+  }
+
+  private static String outputOf(Process process) {
+    try {
+      return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Returns the argument that brings in the flags that Weft needs. */

@@ -69,7 +69,7 @@ class HookMisfitTest {
     return ForkedJvm.java(arguments.toArray(String[]::new));
   }
 
-  /** Puts a copy of a JDK's class there in which one static field has another name. */
+  /** Puts a copy of a JDK's class there in which one field has another name. */
   static void renameField(Class<?> type, String field, Path patch) throws IOException {
     String name = "/" + type.getName().replace('.', '/') + ".class";
     ClassFile files = ClassFile.of();
@@ -122,15 +122,18 @@ class HookMisfitTest {
         .contains("sockets false");
   }
 
-  @Test
+  @ParameterizedTest
+  @CsvSource({"sun.nio.ch.SocketChannelImpl,nd", "java.lang.Thread,nioBlocker"})
   @Feature("H9")
-  void withoutTheDispatcherSocketsAreHookedStill(@TempDir Path patch) throws Exception {
-    renameField(Class.forName("sun.nio.ch.SocketChannelImpl"), "nd", patch);
+  void withoutTheDispatcherSocketsAreHookedStill(String type, String field, @TempDir Path patch)
+      throws Exception {
+    renameField(Class.forName(type), field, patch);
     ForkedJvm.Result result = run("--patch-module=java.base=" + patch);
     assertThat(result.exitStatus()).as(result.output()).isZero();
     assertThat(result.output())
         .containsOnlyOnce("the hook leaves out")
         .contains("the hook leaves out sockets that the kernel is told of once")
+        .contains(field)
         .contains("read 7")
         .contains("sockets true");
   }

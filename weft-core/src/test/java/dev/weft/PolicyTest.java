@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which fiber runs next, under each policy: on one thread, unless it is about several. */
 @Feature("S11")
@@ -573,7 +573,7 @@ class PolicyTest {
   }
 
   /** Throws at one call of the method of this name, every so often. */
-  private record Failing(String method, AtomicInteger calls) implements Policy {
+  private record Failing(String method, boolean steals, AtomicInteger calls) implements Policy {
     void call(String name) {
       if (name.equals(method) && calls.incrementAndGet() % 4 == 2) {
         throw new IllegalStateException("not now");
@@ -590,6 +590,12 @@ class PolicyTest {
         }
 
         @Override
+        public void addNew(Fiber<?> fiber, long now) {
+          call("addNew");
+          add(fiber, now);
+        }
+
+        @Override
         public void addYielded(Fiber<?> fiber, long now) {
           call("addYielded");
           super.add(fiber, now);
@@ -602,15 +608,22 @@ class PolicyTest {
         }
 
         @Override
+        public @Nullable Fiber<?> nextForOther(long now) {
+          call("nextForOther");
+          return super.next(now);
+        }
+
+        @Override
+        public int size() {
+          call("size");
+          return super.size();
+        }
+
+        @Override
         public void ran(Fiber<?> fiber, long nanos) {
           call("ran");
         }
       };
-    }
-
-    @Override
-    public boolean steals() {
-      return true;
     }
 
     @Override
@@ -620,17 +633,37 @@ class PolicyTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"add", "addYielded", "next", "ran"})
-  void onesOwnThatFailsLosesNoFiber(String method) throws Exception {
-    Failing policy = new Failing(method, new AtomicInteger());
+  @CsvSource({
+    "add,true",
+    "add,false",
+    "addNew,true",
+    "addYielded,true",
+    "next,true",
+    "next,false",
+    "nextForOther,true",
+    "size,true",
+    "size,false",
+    "ran,true"
+  })
+  void onesOwnThatFailsLosesNoFiber(String method, boolean steals) throws Exception {
+    Failing policy = new Failing(method, steals, new AtomicInteger());
     scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
     try (LogCapture log = new LogCapture()) {
       List<Fiber<Void>> fibers = new ArrayList<>();
       scheduler
           .go(
               () -> {
+                CountDownLatch ended = new CountDownLatch(8);
                 for (int i = 0; i < 8; i++) {
-                  fibers.add(Weft.go(() -> Fiber.yield()));
+                  fibers.add(
+                      Weft.go(
+                          () -> {
+                            Fiber.yield();
+                            ended.countDown();
+                          }));
+                }
+                while (method.equals("nextForOther") && ended.getCount() > 0) {
+                  Thread.onSpinWait(); // so that the other thread has to take them over
                 }
               })
           .join();

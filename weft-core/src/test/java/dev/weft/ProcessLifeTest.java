@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** When a process that uses fibers ends: each program here ends by itself or not at all. */
 @Feature("S10")
 class ProcessLifeTest {
-  private static ForkedJvm.Result run(Class<?> program, String... arguments) throws Exception {
+  static ForkedJvm.Result run(Class<?> program, String... arguments) throws Exception {
     String classPath =
         ForkedJvm.classPathOf(
             Weft.class,

@@ -63,6 +63,10 @@ class RequiredFlagsTest {
     ForkedJvm.Result with = ForkedJvm.java(concat(flags, run));
     assertThat(with.output()).isEqualTo("it runs\n");
     assertThat(with.exitStatus()).isZero();
+
+    // and without the modules that Weft can do without
+    ForkedJvm.Result alone = ForkedJvm.java(concat(flags + " --limit-modules=app", run));
+    assertThat(alone.output()).isEqualTo("it runs\n");
   }
 
   private static Path compileModule(Path dir, String modulePath) throws Exception {
@@ -74,7 +78,8 @@ class RequiredFlagsTest {
         package app;
         public class Main {
           public static void main(String[] args) {
-            dev.weft.Coroutine.of(() -> System.out.println("it runs")).resume();
+            dev.weft.Weft.run(
+                () -> dev.weft.Coroutine.of(() -> System.out.println("it runs")).resume());
           }
         }
         """);

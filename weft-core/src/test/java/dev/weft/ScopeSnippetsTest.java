@@ -3,7 +3,10 @@ package dev.weft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 
 /** The snippets of the Javadoc of scopes: compiled, run and checked here. */
@@ -42,6 +45,31 @@ class ScopeSnippetsTest {
     }
     // @end
     assertThat(answer).isEqualTo("after PT0S");
+  }
+
+  // @start region="crawl"
+  void crawl(Scope scope, String page) throws Exception {
+    for (String link : linksOf(page)) {
+      scope.go("crawl " + link, () -> crawl(scope, link)); // the opener's join() waits for it too
+    }
+  }
+
+  // @end
+
+  private final Set<String> crawled = ConcurrentHashMap.newKeySet();
+
+  private List<String> linksOf(String page) throws InterruptedException {
+    crawled.add(fetch(page));
+    return page.length() < 3 ? List.of(page + "a", page + "b") : List.of();
+  }
+
+  @Test
+  void crawlAll() {
+    try (Scope scope = Scope.open()) {
+      scope.go(() -> crawl(scope, "/"));
+      scope.join();
+    }
+    assertThat(crawled).containsExactlyInAnyOrder("/", "/a", "/b", "/aa", "/ab", "/ba", "/bb");
   }
 
   private static String fetchAfter(Duration time) throws InterruptedException {

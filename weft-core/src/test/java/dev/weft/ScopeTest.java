@@ -260,18 +260,19 @@ class ScopeTest {
   // ---- misuse ----
 
   @Test
-  void onlyTheOpenerMayUseIt() throws Exception {
+  void onlyTheOpenerMayJoinAndClose() throws Exception {
+    Thread opener = Thread.currentThread();
     try (Scope scope = Scope.open()) {
       Fiber<Void> other =
           scope.go(
               () -> {
                 Fiber<?> self = Fiber.current().orElseThrow();
-                for (Body use :
-                    List.<Body>of(() -> scope.go(() -> {}), scope::join, scope::close)) {
+                for (Body use : List.<Body>of(scope::join, scope::close)) {
                   assertThatIllegalStateException()
                       .isThrownBy(use::run)
                       .withMessageContaining(scope + ": ")
-                      .withMessageContaining("only the one who opened it may, not " + self);
+                      .withMessageContaining(
+                          "only %s may, which opened it, not %s".formatted(opener, self));
                 }
               });
       scope.join();
@@ -307,7 +308,7 @@ class ScopeTest {
                 scope.go(() -> forEver());
               }
             })
-        .withMessageContaining("its fibers were cancelled, for nobody called join()");
+        .withMessageContaining("its fibers were cancelled, because there was no join()");
   }
 
   @Test
@@ -317,7 +318,7 @@ class ScopeTest {
     Scope inner = Scope.open();
     Fiber<Void> innermost = inner.go(() -> forEver());
     assertThatIllegalStateException()
-        .isThrownBy(() -> outer.go(() -> {}))
+        .isThrownBy(outer::join)
         .withMessageContaining("a scope opened after it is still open");
     assertThatIllegalStateException()
         .isThrownBy(outer::close)

@@ -305,6 +305,70 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
+  void aTimeoutExceptionOfTheBodysOwnComesOutAsItIs(Place place) throws Exception {
+    place.run(
+        () -> {
+          TimeoutException own = new TimeoutException("the body's own");
+          Callable<String> failing =
+              () -> {
+                throw own;
+              };
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(() -> Weft.withTimeout(LONG, failing))
+              .isSameAs(own);
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(
+                  () -> Weft.withTimeout(LONG, () -> Weft.withTimeout(ms(5), () -> sleep(LONG))))
+              .withMessage("not done within PT0.005S")
+              .withCauseInstanceOf(InterruptedException.class);
+          assertThatExceptionOfType(TimeoutException.class)
+              .as("after the time it is the cause of withTimeout's")
+              .isThrownBy(
+                  () -> Weft.withTimeout(ms(1), () -> lateWithoutAWait("") + failing.call()))
+              .withMessage("not done within PT0.001S")
+              .withCause(own);
+        });
+  }
+
+  /** Compiles: each usual form of a body finds its overload. */
+  @ParameterizedTest
+  @EnumSource
+  void aBodyIsALambdaOfAnyForm(Place place) throws Exception {
+    place.run(
+        () -> {
+          AtomicInteger ran = new AtomicInteger();
+          String expression = Weft.withTimeout(LONG, () -> "a" + ran.incrementAndGet());
+          String block =
+              Weft.withTimeout(
+                  LONG,
+                  () -> {
+                    Fiber.sleep(ms(1));
+                    return "b" + ran.incrementAndGet();
+                  });
+          int reference = Weft.withTimeout(LONG, ran::incrementAndGet);
+          assertThat(expression + block + reference).isEqualTo("a1b23");
+          Weft.withTimeout(LONG, () -> ran.set(10));
+          Weft.withTimeout(LONG, () -> Fiber.sleep(ms(1)));
+          Weft.withTimeout(LONG, () -> ran.incrementAndGet());
+          Weft.withTimeout(
+              LONG,
+              () -> {
+                Thread.sleep(1);
+                ran.incrementAndGet();
+              });
+          assertThat(ran).hasValue(12);
+          assertThatExceptionOfType(TimeoutException.class)
+              .isThrownBy(() -> Weft.withTimeout(ms(1), () -> sleep(LONG)))
+              .withMessage("not done within PT0.001S");
+        });
+  }
+
+  private static void sleep(Duration duration) throws InterruptedException {
+    Fiber.sleep(duration);
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void anInterruptFromElsewhereIsNoTimeout(Place place) throws Exception {
     place.run(
         () -> {
@@ -388,7 +452,10 @@ class WithTimeoutTest {
   @Test
   void nullIsRefused() {
     assertThatNullPointerException()
-        .isThrownBy(() -> Weft.withTimeout(LONG, null))
+        .isThrownBy(() -> Weft.withTimeout(LONG, (Callable<String>) null))
+        .withMessage("body");
+    assertThatNullPointerException()
+        .isThrownBy(() -> Weft.withTimeout(LONG, (Body) null))
         .withMessage("body");
     assertThatNullPointerException().isThrownBy(() -> Weft.withTimeout(null, () -> 1));
   }
@@ -407,7 +474,7 @@ class WithTimeoutTest {
           assertThatExceptionOfType(TimeoutException.class)
               .isThrownBy(() -> Weft.withTimeout(ms(1), () -> sleepAnd(LONG, "")));
           assertThat(Thread.interrupted()).isFalse();
-          assertThat(Fiber.current().map(fiber -> fiber.deadline)).isEmpty();
+          assertThat(Fiber.current().filter(Fiber::hasDeadline)).isEmpty();
         });
   }
 

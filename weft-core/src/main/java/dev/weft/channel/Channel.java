@@ -281,7 +281,8 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
   /**
    * Receives the next value; waits for one.
    *
-   * @throws ChannelClosedException if the channel is closed and empty, or is while this waits
+   * @throws ChannelClosedException if the channel is closed and empty, or is while this waits; a
+   *     receiver that expects the end calls {@link #receiveOrClosed()}
    * @throws InterruptedException if the caller is interrupted or cancelled; no value was taken
    */
   public T receive() throws InterruptedException {
@@ -299,7 +300,29 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
   }
 
   /**
-   * Receives the next value, but waits only for so long; empty if none came.
+   * Receives the next value, or learns that there will be none; waits for one or the other. Empty
+   * means the end: the channel is closed, every value that was sent has been received, and each
+   * later call returns empty at once.
+   *
+   * {@snippet class="dev.weft.channel.ChannelSnippetsTest" region="receive-or-closed"}
+   *
+   * <p>This is the question for a receiver that has to know whether it is done. {@link #isClosed()}
+   * answers another one: whether sends fail. To wait for several channels, or for a limited time,
+   * use a {@link Select} with {@link #onReceive(Function, Supplier)}.
+   *
+   * @throws ChannelClosedException if the channel was {@linkplain #closeWithError closed with an
+   *     error} and is empty, so that the error is not taken for a normal end; the error is its
+   *     cause
+   * @throws InterruptedException if the caller is interrupted or cancelled; no value was taken
+   */
+  public Optional<T> receiveOrClosed() throws InterruptedException {
+    Object value = receiveAny(FiberAccess.enter());
+    return isNormalEnd(value) ? Optional.empty() : Optional.of(valueOf(value));
+  }
+
+  /**
+   * Receives the next value, but waits only for so long; empty if none came in that time. It does
+   * not tell the end of the channel from a slow sender otherwise than by the exception.
    *
    * @throws ChannelClosedException as {@link #receive()}
    */
@@ -316,7 +339,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
   }
 
   /**
-   * Receives the next value if there is one; empty if not.
+   * Receives the next value if there is one now; empty if not, while the channel is open.
    *
    * @throws ChannelClosedException if the channel is closed and empty
    */
@@ -372,6 +395,11 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     return value;
   }
 
+  /** Returns whether a receive ended with this because of {@link #close}, without an error. */
+  boolean isNormalEnd(@Nullable Object value) {
+    return value == CLOSED && cause == null;
+  }
+
   /** Returns what was received; throws if that is the end. Called after each receive. */
   @SuppressWarnings("unchecked") // only values of T are sent
   T valueOf(@Nullable Object value) {
@@ -412,9 +440,32 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
 
   // ---- select ----
 
-  /** Returns the clause of a {@link Select} that receives a value and then applies a function. */
+  /**
+   * Returns the clause of a {@link Select} that receives a value and then applies a function. If it
+   * is chosen at the end of the channel, the select throws {@link ChannelClosedException}.
+   */
   public <R> Select.Clause<R> onReceive(Function<T, R> then) {
-    return new Select.Receive<>(this, Objects.requireNonNull(then, "then"));
+    return new Select.Receive<>(this, Objects.requireNonNull(then, "then"), null);
+  }
+
+  /**
+   * Returns the clause of a {@link Select} that receives a value and then applies a function, or
+   * calls a supplier at the end of the channel: when it is closed and every value that was sent has
+   * been received.
+   *
+   * {@snippet class="dev.weft.channel.ChannelSnippetsTest" region="merge"}
+   *
+   * <p>At the end the clause is ready each time. A loop that goes on with other channels leaves it
+   * out from then on, as above, or switches it off with {@link Select#when}.
+   *
+   * <p>The end of a channel that was {@linkplain #closeWithError closed with an error} is not left
+   * to the supplier: the select throws {@link ChannelClosedException} with the error as its cause.
+   */
+  public <R> Select.Clause<R> onReceive(Function<T, R> then, Supplier<R> whenClosed) {
+    return new Select.Receive<>(
+        this,
+        Objects.requireNonNull(then, "then"),
+        Objects.requireNonNull(whenClosed, "whenClosed"));
   }
 
   /** Returns the clause of a {@link Select} that sends a value and then calls a supplier. */
@@ -493,9 +544,36 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
   }
 
-  /** Returns whether it has been closed; there may still be values to receive. */
+  /**
+   * Returns whether it has been closed, which is a sender's question: whether a send would fail. It
+   * does not say that there is nothing left to receive: a closed channel still holds the values
+   * that were sent before. A receiver asks {@link #receiveOrClosed()}.
+   */
   public boolean isClosed() {
     return closed;
+  }
+
+  /**
+   * Returns how many values it holds: sent and not yet received. Senders that wait for a receiver
+   * or for room still have their values, so a rendezvous channel always holds 0. Other fibers and
+   * threads may have changed the number when this returns; it is for statistics and tests. Whether
+   * there is something to receive {@link #tryReceive()} answers, by receiving it.
+   */
+  public int size() {
+    lock.lock();
+    try {
+      return count;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns how many values it can hold before sends wait: 0 for a rendezvous channel, {@link
+   * Integer#MAX_VALUE} for an unlimited one. It does not change, not by closing either.
+   */
+  public int capacity() {
+    return capacity;
   }
 
   /** Returns whether it is closed and empty. */

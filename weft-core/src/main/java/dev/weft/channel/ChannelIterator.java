@@ -18,11 +18,7 @@ final class ChannelIterator<T> implements Iterator<T> {
   public boolean hasNext() {
     if (next == null) {
       try {
-        next = channel.receive();
-      } catch (ChannelClosedException e) {
-        if (e.getCause() != null) {
-          throw e;
-        }
+        next = channel.receiveOrClosed().orElse(null);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         CancellationException ended =

@@ -5,6 +5,7 @@ import dev.weft.internal.FiberAccess;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.WakeList;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -17,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="dev.weft.channel.ChannelSnippetsTest" region="select"}
  *
  * <p>Clauses come from {@link Channel#onReceive}, {@link Channel#onSend}, {@link #timeout} and
- * {@link #otherwise}. They can be used again, also by several fibers at once. A channel may be in
- * several clauses. What is to be done then is called by the selecting fiber, after the choice.
+ * {@link #otherwise}; {@link #when} switches one off. They can be used again, also by several
+ * fibers at once. A channel may be in several clauses: each is as likely, also if the select had to
+ * wait. What is to be done then is called by the selecting fiber, after the choice.
  */
 public final class Select {
   private Select() {}
@@ -28,8 +30,11 @@ public final class Select {
    * returns.
    *
    * @throws ChannelClosedException if the chosen one is a send to a closed channel or a receive
-   *     from a closed and empty one: these can be done at once, by failing
-   * @throws IllegalArgumentException if there is no clause, or more than one {@code otherwise}
+   *     from a closed and empty one: these can be done at once, by failing. A receive {@linkplain
+   *     Channel#onReceive(Function, Supplier) with a supplier for the end} fails only if the
+   *     channel was closed with an error
+   * @throws IllegalArgumentException if there is no clause, if all are {@linkplain #when switched
+   *     off}, or if there is more than one {@code otherwise}
    * @throws InterruptedException if the caller is interrupted or cancelled; nothing was done
    */
   @SafeVarargs
@@ -47,6 +52,36 @@ public final class Select {
       }
     }
     return new Selection<>(clauses).select(self);
+  }
+
+  /**
+   * Does one of the clauses in a list, which may differ from call to call: see {@link
+   * #of(Clause...)}. The list is read once.
+   */
+  @SuppressWarnings("unchecked") // an array of what is in the list
+  public static <R> R of(List<Clause<R>> clauses) throws InterruptedException {
+    Objects.requireNonNull(clauses, "clauses");
+    return of((Clause<R>[]) clauses.toArray(new Clause<?>[0]));
+  }
+
+  /**
+   * Returns the clause itself if the condition holds, else one that is never chosen, as if it were
+   * not there: a channel is not looked at, a {@code timeout} does not end the wait, an {@code
+   * otherwise} does not prevent it. The condition is looked at once, here.
+   *
+   * {@snippet class="dev.weft.channel.ChannelSnippetsTest" region="when"}
+   *
+   * <p>A select whose clauses are all switched off is refused with an {@link
+   * IllegalArgumentException}, since nothing could ever end it.
+   *
+   * <p>The clause is made before the condition is looked at. A clause that cannot be made while the
+   * condition does not hold, such as a send of the head of a queue that may be empty, is added to a
+   * list instead: see {@link #of(List)}.
+   */
+  @SuppressWarnings("unchecked") // it is never chosen, so it returns nothing
+  public static <R> Clause<R> when(boolean condition, Clause<R> clause) {
+    Objects.requireNonNull(clause, "clause");
+    return condition ? clause : (Clause<R>) SwitchedOff.CLAUSE;
   }
 
   /**
@@ -98,7 +133,7 @@ public final class Select {
     /** What it brings along when it waits; the value, NOTHING for a receive. */
     abstract Object item();
 
-    /** Calls what is to be done then with the value; throws if that is CLOSED. */
+    /** Calls what is to be done then, with the value or at the end; throws if nothing is. */
     abstract R finish(Object value);
 
     @Override
@@ -111,11 +146,13 @@ public final class Select {
   static final class Receive<T, R> extends OfChannel<R> {
     private final Channel<T> from;
     private final Function<T, R> then;
+    private final @Nullable Supplier<R> whenClosed;
 
-    Receive(Channel<T> from, Function<T, R> then) {
+    Receive(Channel<T> from, Function<T, R> then, @Nullable Supplier<R> whenClosed) {
       super(from);
       this.from = from;
       this.then = then;
+      this.whenClosed = whenClosed;
     }
 
     @Override
@@ -150,6 +187,9 @@ public final class Select {
 
     @Override
     R finish(Object value) {
+      if (whenClosed != null && from.isNormalEnd(value)) {
+        return whenClosed.get();
+      }
       return then.apply(from.valueOf(value));
     }
   }
@@ -227,5 +267,12 @@ public final class Select {
     private Otherwise(Supplier<R> then) {
       this.then = then;
     }
+  }
+
+  /** Is never chosen. */
+  static final class SwitchedOff<R> extends Clause<R> {
+    private static final SwitchedOff<?> CLAUSE = new SwitchedOff<>();
+
+    private SwitchedOff() {}
   }
 }

@@ -4,10 +4,13 @@ import dev.weft.Fiber;
 import dev.weft.channel.Select.Clause;
 import dev.weft.channel.Select.OfChannel;
 import dev.weft.channel.Select.Otherwise;
+import dev.weft.channel.Select.SwitchedOff;
 import dev.weft.channel.Select.Timeout;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.Waiter;
 import dev.weft.internal.wait.WakeList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Objects;
 import java.util.StringJoiner;
 import java.util.concurrent.ThreadLocalRandom;
@@ -37,6 +40,7 @@ final class Selection<R> {
   // the channels, each once, in the order of their ids
   private final Channel<?>[] channels;
   private int channelCount;
+  private boolean repeatsAChannel;
 
   private @Nullable Timeout<R> timeout;
   private @Nullable Otherwise<R> otherwise;
@@ -45,18 +49,33 @@ final class Selection<R> {
   private @Nullable WaitNode @Nullable [] places;
 
   Selection(Clause<R>[] clauses) {
-    this.clauses = clauses;
     this.channels = new Channel<?>[clauses.length];
     for (Clause<R> clause : clauses) {
       switch (clause) {
         case OfChannel<R> of -> insert(of.channel);
         case Timeout<R> limit -> timeout = shorter(timeout, limit);
         case Otherwise<R> other -> otherwise = other;
+        case SwitchedOff<R> _ -> {}
       }
     }
-    if (clauses.length == 0) {
-      throw new IllegalArgumentException("select needs at least one clause");
+    if (channelCount == 0 && timeout == null && otherwise == null) {
+      throw new IllegalArgumentException(
+          clauses.length == 0
+              ? "select needs at least one clause"
+              : "cannot select: Select.when has switched off every clause ("
+                  + clauses.length
+                  + "), so it would wait for ever; keep one switched on, a timeout or otherwise too,"
+                  + " or do not select any more");
     }
+    // of several places in one queue the first is chosen, so their order is to be random
+    this.clauses = repeatsAChannel ? shuffled(clauses) : clauses;
+  }
+
+  /** Returns the clauses in a random order; the caller's array stays as it is. */
+  private static <R> Clause<R>[] shuffled(Clause<R>[] clauses) {
+    Clause<R>[] copy = clauses.clone();
+    Collections.shuffle(Arrays.asList(copy), ThreadLocalRandom.current());
+    return copy;
   }
 
   private void insert(Channel<?> channel) {
@@ -68,6 +87,8 @@ final class Selection<R> {
       System.arraycopy(channels, i, channels, i + 1, channelCount - i);
       channels[i] = channel;
       channelCount++;
+    } else {
+      repeatsAChannel = true;
     }
   }
 
@@ -176,7 +197,9 @@ final class Selection<R> {
   public String toString() {
     StringJoiner all = new StringJoiner(", or ");
     for (Clause<R> clause : clauses) {
-      all.add(clause.toString());
+      if (!(clause instanceof SwitchedOff<R>)) {
+        all.add(clause.toString());
+      }
     }
     return all.toString();
   }

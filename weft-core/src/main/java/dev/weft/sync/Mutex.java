@@ -58,7 +58,19 @@ public final class Mutex implements Lock {
   private int again;
 
   private final SpinLock guard = new SpinLock();
-  private final WaitQueue queue = new WaitQueue(guard, "the lock of", this);
+  private final WaitQueue queue = new Queue(guard, this);
+
+  /** The threads that wait for a mutex. */
+  private static final class Queue extends WaitQueue {
+    Queue(SpinLock guard, Mutex mutex) {
+      super(guard, "the lock of", mutex);
+    }
+
+    @Override
+    public @Nullable Thread holder() {
+      return ((Mutex) owner()).owner;
+    }
+  }
 
   /** Creates a mutex that nobody holds. */
   public Mutex() {}

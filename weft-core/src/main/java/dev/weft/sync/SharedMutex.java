@@ -1,5 +1,6 @@
 package dev.weft.sync;
 
+import dev.weft.Fiber;
 import dev.weft.internal.FiberAccess;
 import dev.weft.internal.wait.SpinLock;
 import dev.weft.internal.wait.WaitNode;
@@ -21,26 +22,41 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="shared"}
  *
  * <p>Not reentrant, and no reader can become a writer: a writer that locks again is refused; a
- * reader that does waits for ever once a writer waits.
+ * reader that does waits for ever once a writer waits. Each lock is released by the fiber or thread
+ * that took it; {@code unlock} by any other is an {@link IllegalMonitorStateException}.
  */
 public final class SharedMutex implements ReadWriteLock {
   /*
    * Invariants, under the guard:
-   *  - readers >= 0; readers > 0 and writing exclude each other.
+   *  - Readers and writing exclude each other.
    *  - Somebody waits to write: somebody reads or writes. Whoever leaves last hands over.
    *  - Somebody waits to read: somebody writes, or somebody waits to write. So when a writer that
    *    waited gives up, the readers behind it have to be let in.
    */
   private final SpinLock guard = new SpinLock();
-  private final WaitQueue toRead = new WaitQueue(guard, "the read lock of", this);
-  private final WaitQueue toWrite = new WaitQueue(guard, "the write lock of", this);
+  private final WaitQueue toRead = new Queue(guard, "the read lock of", this);
+  private final WaitQueue toWrite = new Queue(guard, "the write lock of", this);
   private final Lock readLock = new ReadLock();
   private final Lock writeLock = new WriteLock();
-  private int readers;
+
+  // under the guard
+  private final HoldCounts readers = new HoldCounts();
   private boolean writing;
 
   // the one who writes; written by itself, as in Mutex
   private volatile @Nullable Thread writer;
+
+  /** The threads that wait to read or to write. */
+  private static final class Queue extends WaitQueue {
+    Queue(SpinLock guard, String verb, SharedMutex mutex) {
+      super(guard, verb, mutex);
+    }
+
+    @Override
+    public @Nullable Thread holder() {
+      return ((SharedMutex) owner()).writer;
+    }
+  }
 
   /** Creates one that nobody holds. */
   public SharedMutex() {}
@@ -84,9 +100,15 @@ public final class SharedMutex implements ReadWriteLock {
 
     @Override
     public void lock() {
+      if (!tryLock()) {
+        lockSlow();
+      }
+    }
+
+    private void lockSlow() {
       refuseWriter();
-      Waiter waiter = new Waiter(FiberAccess.current());
-      if (!takeOrQueue(waiter)) {
+      Waiter waiter = takeOrQueue(FiberAccess.current());
+      if (waiter != null) {
         waiter.awaitUninterruptibly(queue);
       }
       entered();
@@ -95,8 +117,8 @@ public final class SharedMutex implements ReadWriteLock {
     @Override
     public void lockInterruptibly() throws InterruptedException {
       refuseWriter();
-      Waiter waiter = new Waiter(FiberAccess.enter());
-      if (!takeOrQueue(waiter)) {
+      Waiter waiter = takeOrQueue(FiberAccess.enter());
+      if (waiter != null) {
         try {
           waiter.await(queue);
         } catch (InterruptedException e) {
@@ -126,8 +148,8 @@ public final class SharedMutex implements ReadWriteLock {
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
       Duration limit = Duration.ofNanos(unit.toNanos(time));
       refuseWriter();
-      Waiter waiter = new Waiter(FiberAccess.enter());
-      if (!takeOrQueue(waiter)) {
+      Waiter waiter = takeOrQueue(FiberAccess.enter());
+      if (waiter != null) {
         boolean got = false;
         try {
           got = waiter.await(queue, limit);
@@ -144,14 +166,16 @@ public final class SharedMutex implements ReadWriteLock {
       return true;
     }
 
-    private boolean takeOrQueue(Waiter waiter) {
+    /** Takes it and returns null, or returns the waiter that has joined the queue. */
+    private @Nullable Waiter takeOrQueue(@Nullable Fiber<?> self) {
       guard.lock();
       try {
         if (take()) {
-          return true;
+          return null;
         }
+        Waiter waiter = new Waiter(self);
         queue.add(waiter);
-        return false;
+        return waiter;
       } finally {
         guard.unlock();
       }
@@ -164,6 +188,16 @@ public final class SharedMutex implements ReadWriteLock {
                 + SharedMutex.this
                 + ": the caller writes already, it would wait for itself");
       }
+    }
+
+    /** Refuses an unlock by a thread that does not hold it. */
+    final IllegalMonitorStateException notHeld() {
+      return new IllegalMonitorStateException(
+          "cannot unlock "
+              + this
+              + ": the caller, "
+              + FiberAccess.describe(Thread.currentThread())
+              + ", does not hold it");
     }
 
     @Override
@@ -182,24 +216,25 @@ public final class SharedMutex implements ReadWriteLock {
       if (writing || toWrite.first() != null) {
         return false;
       }
-      readers++;
+      readers.add(Thread.currentThread());
       return true;
     }
 
     @Override
     public void unlock() {
       WakeList woken = new WakeList();
+      boolean held;
       guard.lock();
       try {
-        if (readers == 0) {
-          throw new IllegalMonitorStateException(
-              "cannot unlock the read lock of " + SharedMutex.this + ": nobody reads");
-        }
-        if (--readers == 0 && !letWriterIn(woken)) {
+        held = readers.remove(Thread.currentThread());
+        if (held && readers.isEmpty() && !letWriterIn(woken)) {
           letReadersIn(woken); // those behind a writer that is gone
         }
       } finally {
         guard.unlock();
+      }
+      if (!held) {
+        throw notHeld();
       }
       woken.wake();
     }
@@ -218,7 +253,7 @@ public final class SharedMutex implements ReadWriteLock {
 
     @Override
     boolean take() {
-      if (writing || readers > 0) {
+      if (writing || !readers.isEmpty()) {
         return false;
       }
       writing = true;
@@ -254,7 +289,7 @@ public final class SharedMutex implements ReadWriteLock {
       try {
         writing = false;
         letReadersIn(woken);
-        if (readers == 0) {
+        if (readers.isEmpty()) {
           letWriterIn(woken);
         }
       } finally {
@@ -270,12 +305,7 @@ public final class SharedMutex implements ReadWriteLock {
 
     private void checkHeld() {
       if (writer != Thread.currentThread()) {
-        throw new IllegalMonitorStateException(
-            "cannot unlock the write lock of "
-                + SharedMutex.this
-                + ": the caller, "
-                + FiberAccess.describe(Thread.currentThread())
-                + ", does not hold it");
+        throw notHeld();
       }
     }
   }
@@ -293,7 +323,7 @@ public final class SharedMutex implements ReadWriteLock {
   /** Under the guard. */
   private void letReadersIn(WakeList woken) {
     for (WaitNode next = toRead.poll(); next != null; next = toRead.poll()) {
-      readers++;
+      readers.add(next.waiter().thread);
       woken.add(next);
     }
   }

@@ -51,6 +51,9 @@ class ChannelCancelTest {
     RECEIVE_LIMITED,
     SELECT_RECEIVE,
     SELECT_RECEIVE_AND_MORE,
+    RECEIVE_OR_CLOSED,
+    SELECT_RECEIVE_OR_CLOSED,
+    SELECT_TWICE_AND_SWITCHED_OFF,
     ITERATE;
 
     boolean sends() {
@@ -86,6 +89,15 @@ class ChannelCancelTest {
                 Select.timeout(LONG, () -> -3),
                 idle.onReceive(value -> -1),
                 channel.onReceive(value -> value));
+        case RECEIVE_OR_CLOSED -> channel.receiveOrClosed().orElseThrow();
+        case SELECT_RECEIVE_OR_CLOSED -> Select.of(channel.onReceive(value -> value, () -> -1));
+        case SELECT_TWICE_AND_SWITCHED_OFF ->
+            Select.of(
+                List.of(
+                    channel.onReceive(value -> value, () -> -1),
+                    Select.when(false, Select.otherwise(() -> -2)),
+                    channel.onReceive(value -> value),
+                    Select.when(false, idle.onReceive(value -> -3))));
         case ITERATE -> channel.iterator().next();
       };
     }

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The snippets of the Javadoc of channels: compiled, run and checked here. */
@@ -53,5 +54,60 @@ class ChannelSnippetsTest {
     println(what); // prints serve tea: nobody receives from the log
     // @end
     assertThat(out).containsExactly("serve tea");
+  }
+
+  @Test
+  void receiveOrClosed() throws Exception {
+    Channel<String> words = Channel.buffered(2);
+    words.send("warp");
+    words.send("weft");
+    words.close();
+    // @start region="receive-or-closed"
+    Optional<String> word = words.receiveOrClosed();
+    while (word.isPresent()) {
+      println(word.get());
+      word = words.receiveOrClosed();
+    }
+    println("the end");
+    // @end
+    assertThat(out).containsExactly("warp", "weft", "the end");
+  }
+
+  @Test
+  void merge() throws Exception {
+    Channel<String> left = Channel.unlimited();
+    Channel<String> right = Channel.unlimited();
+    left.send("warp");
+    left.close();
+    right.send("weft");
+    right.send("loom");
+    right.close();
+    // @start region="merge"
+    List<String> all = new ArrayList<>();
+    List<Channel<String>> open = new ArrayList<>(List.of(left, right));
+    while (!open.isEmpty()) { // until both are closed and empty
+      Select.of(
+          open.stream().map(each -> each.onReceive(all::add, () -> open.remove(each))).toList());
+    }
+    // @end
+    assertThat(all).containsExactlyInAnyOrder("warp", "weft", "loom");
+  }
+
+  @Test
+  void when() throws Exception {
+    Channel<String> orders = Channel.unlimited();
+    Channel<String> ready = Channel.unlimited();
+    orders.send("tea");
+    ready.send("cake");
+    int inWork = 2;
+    // @start region="when"
+    String what =
+        Select.of(
+            Select.when(inWork < 2, orders.onReceive(order -> "begin " + order)),
+            ready.onReceive(order -> "serve " + order));
+    println(what); // prints serve cake: with two in work no order is received
+    // @end
+    assertThat(out).containsExactly("serve cake");
+    assertThat(orders.size()).isEqualTo(1);
   }
 }

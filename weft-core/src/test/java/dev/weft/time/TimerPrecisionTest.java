@@ -17,6 +17,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Never early, and hardly late. The bounds above are for a busy machine: idle ones do 2 ms. */
 @Feature("T2")
@@ -73,6 +75,35 @@ class TimerPrecisionTest {
       sleeper.join();
     }
     assertHardlyLate(late);
+  }
+
+  /**
+   * The time is over before the worker would sleep, so that the bound holds on a busy machine too.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Feature("T8")
+  void aSleepOfAMicrosecondIsNotRoundedUpToATickOfTheWheel(boolean ofTheJdk) throws Exception {
+    Duration microsecond = Duration.ofNanos(1_000);
+    Fiber<long[]> sleeper =
+        scheduler.go(
+            () -> {
+              long[] took = new long[2_000];
+              for (int i = 0; i < took.length; i++) {
+                long start = System.nanoTime();
+                if (ofTheJdk) {
+                  Thread.sleep(microsecond);
+                } else {
+                  Fiber.sleep(microsecond);
+                }
+                took[i] = System.nanoTime() - start;
+              }
+              return took;
+            });
+    long[] took = sleeper.join();
+    Arrays.sort(took);
+    assertThat(took[0]).as("never early").isGreaterThanOrEqualTo(1_000);
+    assertThat(took[took.length / 2]).as("median").isLessThan(125_000); // less than a tick
   }
 
   private static void assertHardlyLate(long[] late) {

@@ -6,12 +6,14 @@ import dev.weft.Scheduler;
 import dev.weft.channel.Channel;
 import dev.weft.channel.ChannelClosedException;
 import dev.weft.im.Wire.Unfinished;
+import dev.weft.sync.Mutex;
 import dev.weft.time.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +38,8 @@ final class Outbox {
   /** How long a client may take to read what it still gets at the end. */
   private static final Duration GRACE = Duration.ofSeconds(5);
 
+  private static final Duration WRITE_UNDER_WAY = Duration.ofMillis(100);
+
   /** About so many characters are written at once. */
   private static final int PORTION = 32 * 1024;
 
@@ -52,6 +56,9 @@ final class Outbox {
   private final Scheduler scheduler;
   private final int limit;
   private final LongConsumer delivered;
+
+  // held while lines are written and noted as delivered
+  private final Mutex writing = new Mutex();
   private final Channel<Item> queue;
   private final Fiber<Void> writer;
 
@@ -125,6 +132,13 @@ final class Outbox {
     Timer limit = scheduler.timers().after(GRACE, wire::close);
     writer.join();
     limit.cancel();
+  }
+
+  /** Waits a moment until messages that are being written, if any, count as delivered. */
+  void awaitWriteUnderWay() throws InterruptedException {
+    if (writing.tryLock(WRITE_UNDER_WAY.toNanos(), TimeUnit.NANOSECONDS)) {
+      writing.unlock();
+    }
   }
 
   /** Writes a last line, after {@link #drain}. */
@@ -230,6 +244,7 @@ final class Outbox {
       size += next.lines().stream().mapToInt(String::length).sum();
       next = size < PORTION && farewell == null ? nextNow() : null;
     }
+    writing.lock();
     try {
       wire.write(lines);
       noteDelivered(items, lines.size());
@@ -237,6 +252,7 @@ final class Outbox {
       noteDelivered(items, e.lines());
       throw e;
     } finally {
+      writing.unlock();
       items.forEach(Item::tellEnd);
     }
   }

@@ -108,6 +108,7 @@ final class Session {
    * not, so no message counts as delivered any more.
    */
   private void hangUp() throws InterruptedException {
+    outbox.awaitWriteUnderWay(); // the client may have read it before it ended
     gone = true;
     leaveHub();
     outbox.drain();

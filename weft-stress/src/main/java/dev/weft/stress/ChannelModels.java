@@ -1,7 +1,9 @@
 package dev.weft.stress;
 
 import dev.weft.channel.Channel;
+import dev.weft.channel.ChannelClosedException;
 import dev.weft.channel.Select;
+import java.util.List;
 import org.jetbrains.lincheck.datastructures.Operation;
 
 /**
@@ -39,10 +41,73 @@ final class ChannelModels {
 
     @Operation
     public int next() throws InterruptedException {
-      String token = tokens.receive();
+      return bringBack(tokens.receive());
+    }
+
+    @Operation
+    public int nextUnlessClosed() throws InterruptedException {
+      return bringBack(tokens.receiveOrClosed().orElseThrow());
+    }
+
+    private int bringBack(String token) throws InterruptedException {
       int mine = ++count;
       tokens.send(token);
       return mine;
+    }
+  }
+
+  /** A channel for one value and its end: what was sent before it is received, once. */
+  public static class OfEnd {
+    private final Channel<Integer> channel = Channel.buffered(1);
+
+    @Operation
+    public boolean send(int value) {
+      return sent(channel, value);
+    }
+
+    @Operation
+    public int closeAndReceive() throws InterruptedException {
+      channel.close();
+      return channel.receiveOrClosed().orElse(-1);
+    }
+  }
+
+  /** Two channels that are closed and merged until both have ended. */
+  public static class OfMerge {
+    private final Channel<Integer> left = Channel.buffered(1);
+    private final Channel<Integer> right = Channel.buffered(1);
+
+    @Operation
+    public boolean send(int value) {
+      return sent(value % 2 == 0 ? left : right, value);
+    }
+
+    @Operation
+    public int closeAndCount() throws InterruptedException {
+      left.close();
+      right.close();
+      boolean[] open = {true, true};
+      int count = 0;
+      while (open[0] || open[1]) {
+        count +=
+            Select.of(
+                Select.when(open[0], left.onReceive(_ -> 1, () -> ended(open, 0))),
+                Select.when(open[1], right.onReceive(_ -> 1, () -> ended(open, 1))));
+      }
+      return count;
+    }
+
+    private static int ended(boolean[] open, int which) {
+      open[which] = false;
+      return 0;
+    }
+  }
+
+  private static boolean sent(Channel<Integer> channel, int value) {
+    try {
+      return channel.trySend(value);
+    } catch (ChannelClosedException e) {
+      return false;
     }
   }
 
@@ -69,7 +134,21 @@ final class ChannelModels {
 
     @Operation
     public int next() throws InterruptedException {
-      String token = Select.of(left.onReceive(t -> t), right.onReceive(t -> t));
+      return bringBack(Select.of(left.onReceive(t -> t), right.onReceive(t -> t)));
+    }
+
+    @Operation
+    public int nextOfMany() throws InterruptedException {
+      return bringBack(
+          Select.of(
+              List.of(
+                  left.onReceive(t -> t, () -> "end"),
+                  right.onReceive(t -> t),
+                  Select.when(false, Select.otherwise(() -> "switched off")),
+                  left.onReceive(t -> t))));
+    }
+
+    private int bringBack(String token) throws InterruptedException {
       int mine = ++count;
       Select.of(left.onSend(token, () -> TOKEN), right.onSend(token, () -> TOKEN));
       return mine;

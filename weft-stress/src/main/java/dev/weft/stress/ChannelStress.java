@@ -8,6 +8,7 @@ import dev.weft.channel.Select;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -22,6 +23,9 @@ import java.util.concurrent.atomic.AtomicReference;
 final class ChannelStress {
   private static final int PARTIES = 4;
   private static final int ROUND = 250_000;
+
+  /** Stands for the end of one of the channels where a number is expected. */
+  private static final int END = -2;
 
   private final Channel<Integer> one;
   private final Channel<Integer> other;
@@ -137,7 +141,7 @@ final class ChannelStress {
   private boolean trySend(int number, SplittableRandom random) {
     Channel<Integer> to = random.nextBoolean() ? one : other;
     try {
-      return switch (random.nextInt(6)) {
+      return switch (random.nextInt(7)) {
         case 0, 1 -> {
           to.send(number);
           yield true;
@@ -146,6 +150,13 @@ final class ChannelStress {
         case 3 -> to.trySend(number);
         case 4 ->
             Select.<Boolean>of(one.onSend(number, () -> true), other.onSend(number, () -> true));
+        case 5 ->
+            Select.of(
+                List.of(
+                    to.onSend(number, () -> true),
+                    Select.when(false, Select.otherwise(() -> false)),
+                    to.onSend(number, () -> true),
+                    Select.when(random.nextBoolean(), idle.onReceive(_ -> false))));
         default ->
             Select.<Boolean>of(
                 idle.onReceive(value -> false),
@@ -161,23 +172,44 @@ final class ChannelStress {
   private void receive(SplittableRandom random) {
     while (failure.get() == null) {
       try {
-        Integer number = tryReceive(random);
+        int number = tryReceive(random);
         if (number >= 0) {
           received.incrementAndGet(number);
+        } else if (number == END) {
+          drainBoth();
+          return;
         } else {
           gaveUp.incrementAndGet();
         }
       } catch (InterruptedException e) {
         gaveUp.incrementAndGet();
       } catch (ChannelClosedException e) {
-        drain(one);
-        drain(other);
+        drainBoth();
         return;
       }
     }
   }
 
-  private void drain(Channel<Integer> channel) {
+  private void drainBoth() {
+    iterate(one);
+    receiveToEnd(other);
+  }
+
+  private void receiveToEnd(Channel<Integer> channel) {
+    boolean ended = false;
+    while (!ended) {
+      Thread.interrupted();
+      try {
+        Optional<Integer> number = channel.receiveOrClosed();
+        number.ifPresent(received::incrementAndGet);
+        ended = number.isEmpty();
+      } catch (InterruptedException e) {
+        gaveUp.incrementAndGet(); // so none was received
+      }
+    }
+  }
+
+  private void iterate(Channel<Integer> channel) {
     Thread.interrupted();
     boolean interrupted;
     do {
@@ -190,14 +222,24 @@ final class ChannelStress {
     } while (interrupted);
   }
 
-  private Integer tryReceive(SplittableRandom random) throws InterruptedException {
+  private int tryReceive(SplittableRandom random) throws InterruptedException {
     Channel<Integer> from = random.nextBoolean() ? one : other;
-    return switch (random.nextInt(6)) {
+    return switch (random.nextInt(8)) {
       // not without a limit: it could wait at one channel while all that is left is in the other
       case 0, 1 -> from.receive(Duration.ofMillis(1)).orElse(-1);
       case 2 -> from.receive(Duration.ofNanos(random.nextInt(100_000))).orElse(-1);
       case 3 -> from.tryReceive().orElse(-1);
       case 4 -> Select.<Integer>of(one.onReceive(v -> v), other.onReceive(v -> v));
+      case 5 ->
+          Select.<Integer>of(one.onReceive(v -> v, () -> END), other.onReceive(v -> v, () -> END));
+      case 6 ->
+          Select.of(
+              List.of(
+                  one.onReceive(v -> v, () -> END),
+                  other.onReceive(v -> v, () -> END),
+                  Select.when(false, Select.otherwise(() -> -1)),
+                  one.onReceive(v -> v, () -> END),
+                  Select.when(random.nextBoolean(), other.onReceive(v -> v, () -> END))));
       default ->
           Select.<Integer>of(
               other.onReceive(v -> v),

@@ -31,6 +31,8 @@ public final class ModelCheck {
           SyncModels.OfConditionVariable.class,
           ChannelModels.OfValues.class,
           ChannelModels.OfChannel.class,
+          ChannelModels.OfEnd.class,
+          ChannelModels.OfMerge.class,
           ChannelModels.OfSenders.class,
           ChannelModels.OfSelect.class);
 

@@ -37,6 +37,20 @@ public final class Stress {
               "operations",
               SchedulerStress::run),
           new LongRun(
+              "worlds",
+              "random programs over all that Weft has; each keeps its books and comes to an end",
+              20_000,
+              "worlds",
+              "operations",
+              WorldStress::run),
+          new LongRun(
+              "scopes",
+              "trees of scopes that fail, are cancelled and left open: no fiber outlives its scope",
+              500_000,
+              "trees",
+              "fibers",
+              ScopeStress::run),
+          new LongRun(
               "wait-queue",
               "a few tokens go round, while who waits for one gives up",
               60,

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /** A million transfers of {@link ChannelStress}. */
 @Tag("stress")
-@Feature({"K1", "K4", "K5", "K6"})
+@Feature({"K1", "K4", "K5", "K6", "K8", "K9"})
 class ChannelStressTest {
   @Test
   void noValueIsLostAndNoneIsDuplicated() throws Exception {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The short form of {@link ModelCheck}. */
 @Tag("stress")
-@Feature({"Y1", "Y2", "Y3", "Y4", "K1", "K4"})
+@Feature({"Y1", "Y2", "Y3", "Y4", "K1", "K4", "K8", "K9"})
 class ModelCheckTest {
   @Test
   @Timeout(120)
@@ -26,6 +26,8 @@ class ModelCheckTest {
             "OfConditionVariable: silent",
             "OfValues: silent",
             "OfChannel: silent",
+            "OfEnd: silent",
+            "OfMerge: silent",
             "OfSenders: silent",
             "OfSelect: silent");
   }

@@ -29,6 +29,7 @@ public final class Suite {
         TimerQueueBenchmark.comparison(),
         TimerLatenessBenchmark.comparison(),
         WakeUpBenchmark.comparison(),
+        WakeWhileBusyBenchmark.comparison(),
         IdleBenchmark.comparison(),
         FiberMemoryBenchmark.comparison(),
         ChannelBenchmark.rendezvous(),

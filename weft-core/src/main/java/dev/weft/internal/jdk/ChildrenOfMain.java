@@ -7,7 +7,6 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,14 +57,7 @@ public final class ChildrenOfMain {
 
   /** Returns the threads that keep a program alive under java and are daemons all the same. */
   public static List<Thread> overlooked() {
-    ThreadGroup group = Thread.currentThread().getThreadGroup();
-    while (group.getParent() != null) {
-      group = group.getParent();
-    }
-    Thread[] all = new Thread[group.activeCount() + 100];
-    int count = group.enumerate(all);
-    return Stream.of(all)
-        .limit(count)
+    return LiveThreads.ofPlatform()
         .filter(thread -> thread.isDaemon() && thread.getName().equals(HTTP_SERVER))
         .toList();
   }

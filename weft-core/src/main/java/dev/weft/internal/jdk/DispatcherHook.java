@@ -135,6 +135,9 @@ public final class DispatcherHook {
       inside.findVirtual(original, "write", transfer);
       inside.findVirtual(
           original, "close", MethodType.methodType(void.class, FileDescriptor.class));
+      if (!BlockingChannelCall.isKnown()) {
+        throw new NoSuchFieldException("Thread.nioBlocker is not what it was");
+      }
       checkStatus("EOF", END);
       checkStatus("UNAVAILABLE", UNAVAILABLE);
       checkStatus("INTERRUPTED", INTERRUPTED);

@@ -43,7 +43,7 @@ import jdk.internal.vm.Continuation;
  *     if (!thread.compareAndSetState(state, RUNNING)) {          // a fence
  *       thread.carrierThread = null;                             // release
  *       thread.notifyJvmtiUnmount(false);
- *       return NOT_MINE;                                         // somebody looks at its stack
+ *       return TAKEN_BACK;                                       // another thread looks at its stack
  *     }
  *     if (state == UNPARKED) {
  *       thread.cancelTimeoutTask();
@@ -67,6 +67,12 @@ import jdk.internal.vm.Continuation;
 final class MountingClass {
   /** What run answers if the JDK is to run the slice: nothing has been done. */
   static final int NOT_MINE = -1;
+
+  /**
+   * What run answers if the JDK is to run the slice: the thread was mounted for a moment, in which
+   * an interrupt of the thread may have reached the carrier.
+   */
+  static final int TAKEN_BACK = -2;
 
   private static final ClassDesc SELF = ClassDesc.of("java.lang.WeftSlices");
   private static final ClassDesc VIRTUAL = ClassDesc.of("java.lang.VirtualThread");
@@ -152,7 +158,7 @@ final class MountingClass {
   private void run(CodeBuilder code) {
     Label notMine = code.newLabel();
     findOut(code, notMine);
-    mount(code, notMine);
+    mount(code);
     code.trying(
         block ->
             block
@@ -187,7 +193,7 @@ final class MountingClass {
     code.labelBinding(mine);
   }
 
-  private void mount(CodeBuilder code, Label notMine) {
+  private void mount(CodeBuilder code) {
     Label taken = code.newLabel();
     Label noPermit = code.newLabel();
     Label notInterrupted = code.newLabel();
@@ -199,7 +205,7 @@ final class MountingClass {
         .invokevirtual(VIRTUAL, "compareAndSetState", MethodTypeDesc.of(CD_boolean, CD_int, CD_int))
         .ifne(taken);
     letGo(code);
-    code.goto_(notMine);
+    code.loadConstant(TAKEN_BACK).ireturn();
     code.labelBinding(taken);
     code.iload(STATE).loadConstant(unparked).if_icmpne(noPermit);
     code.aload(SELF_THREAD).invokevirtual(VIRTUAL, "cancelTimeoutTask", NOTHING);

@@ -56,6 +56,7 @@ public final class Slices {
   private static final int YIELDED;
   private static final int STARTED;
   private static final int UNBLOCKED;
+  private static final int TERMINATED;
   private static final @Nullable Throwable MISFIT;
 
   static {
@@ -80,6 +81,7 @@ public final class Slices {
       YIELDED = state(lookup, "YIELDED");
       STARTED = state(lookup, "STARTED");
       UNBLOCKED = state(lookup, "UNBLOCKED");
+      TERMINATED = state(lookup, "TERMINATED");
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(
           "this JDK (" + Runtime.version() + ") has other virtual threads: use JDK 25", e);
@@ -139,7 +141,10 @@ public final class Slices {
     if (state == YIELDING) {
       return YIELDS;
     }
-    if (state != MountingClass.NOT_MINE) {
+    if (state == MountingClass.TAKEN_BACK) {
+      VarHandle.fullFence();
+      clearInterruptOfCarrier(virtual);
+    } else if (state != MountingClass.NOT_MINE) {
       after(virtual);
       return LEFT;
     }
@@ -229,6 +234,11 @@ public final class Slices {
   public static boolean canGoOn(Thread virtual) {
     int state = (int) STATE.getVolatile(virtual);
     return state == UNPARKED || state == YIELDED || state == UNBLOCKED || state == STARTED;
+  }
+
+  /** Returns whether a virtual thread has run its last slice, or could not be started. */
+  public static boolean hasEnded(Thread virtual) {
+    return (int) STATE.getVolatile(virtual) == TERMINATED;
   }
 
   /**

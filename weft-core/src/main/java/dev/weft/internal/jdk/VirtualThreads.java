@@ -85,6 +85,33 @@ public final class VirtualThreads {
     }
   }
 
+  /** Returns a virtual thread that has ended: it was refused when it started. */
+  public static Thread ended(@Nullable String name) {
+    Thread thread =
+        create(
+            slice -> {
+              throw new Refusal();
+            },
+            name,
+            false,
+            () -> {});
+    try {
+      thread.start();
+    } catch (Refusal e) {
+      // after which it has ended
+    }
+    return thread;
+  }
+
+  /** Not a {@code RejectedExecutionException}, of which the JDK tells the Flight Recorder. */
+  private static final class Refusal extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Refusal() {
+      super("this thread is not to run", null, false, false);
+    }
+  }
+
   /**
    * Returns whether a new thread would inherit something from the current one: inheritable thread
    * locals, or another context class loader than the system's.

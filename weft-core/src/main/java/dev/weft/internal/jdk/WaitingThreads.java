@@ -5,16 +5,21 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who waits for which descriptor, for a JDK's poller that has Weft in front: the map in which the
- * JDK puts a thread down before each wait, takes it out after, and finds it if the descriptor is
- * closed meanwhile. Descriptors are small numbers, so it is a table: nothing is hashed, and no
- * entry made, for a wait.
+ * The threads that wait for descriptors, for a JDK's poller that has Weft in front: the map in
+ * which the JDK puts a thread down before each wait, takes it out after, and finds it if the
+ * descriptor is closed meanwhile. Descriptors are small numbers, so it is a table: nothing is
+ * hashed, and no entry made, for a wait.
+ *
+ * <p>JDK 25's {@code Poller} calls put, remove and size. Every other method of a map answers right
+ * too, or throws {@link UnsupportedOperationException}: none changes a copy and seems to succeed.
  *
  * <p>Invariant: a thread that Weft serves stands in the table, one that is left to the original
- * poller in the original's map, where that poller looks; who looks here finds it in either.
+ * poller in the original's map, where that poller looks; a look-up here finds it in either.
  */
 final class WaitingThreads extends AbstractMap<Integer, Thread> {
   private static final int PAGE = 1024;
@@ -38,8 +43,23 @@ final class WaitingThreads extends AbstractMap<Integer, Thread> {
     if (number >= PAGE * PAGES) {
       return ofOriginal.put(fd, thread);
     }
-    page(number / PAGE).setRelease(number % PAGE, thread);
-    return null;
+    AtomicReferenceArray<@Nullable Thread> page = page(number / PAGE);
+    Thread before = page.getPlain(number % PAGE);
+    page.setRelease(number % PAGE, thread);
+    return before;
+  }
+
+  @Override
+  public @Nullable Thread get(Object key) {
+    int fd = (Integer) key;
+    AtomicReferenceArray<@Nullable Thread> page = fd < PAGE * PAGES ? pages.get(fd / PAGE) : null;
+    Thread thread = page == null ? null : page.get(fd % PAGE);
+    return thread != null ? thread : ofOriginal.get(key);
+  }
+
+  @Override
+  public boolean containsKey(Object key) {
+    return get(key) != null;
   }
 
   private AtomicReferenceArray<@Nullable Thread> page(int index) {
@@ -70,7 +90,66 @@ final class WaitingThreads extends AbstractMap<Integer, Thread> {
     }
   }
 
-  /** Returns what it has now: for diagnosis. */
+  // ---- what a table and another map cannot do as one step ----
+
+  @Override
+  public Thread putIfAbsent(Integer fd, Thread thread) {
+    throw refuse();
+  }
+
+  @Override
+  public boolean remove(Object fd, Object thread) {
+    throw refuse();
+  }
+
+  @Override
+  public Thread replace(Integer fd, Thread thread) {
+    throw refuse();
+  }
+
+  @Override
+  public boolean replace(Integer fd, Thread before, Thread after) {
+    throw refuse();
+  }
+
+  @Override
+  public void replaceAll(BiFunction<? super Integer, ? super Thread, ? extends Thread> function) {
+    throw refuse();
+  }
+
+  @Override
+  public Thread computeIfAbsent(Integer fd, Function<? super Integer, ? extends Thread> function) {
+    throw refuse();
+  }
+
+  @Override
+  public Thread computeIfPresent(
+      Integer fd, BiFunction<? super Integer, ? super Thread, ? extends Thread> function) {
+    throw refuse();
+  }
+
+  @Override
+  public Thread compute(
+      Integer fd,
+      BiFunction<? super Integer, ? super @Nullable Thread, ? extends Thread> function) {
+    throw refuse();
+  }
+
+  @Override
+  public Thread merge(
+      Integer fd,
+      Thread thread,
+      BiFunction<? super Thread, ? super Thread, ? extends Thread> function) {
+    throw refuse();
+  }
+
+  private static UnsupportedOperationException refuse() {
+    return new UnsupportedOperationException(
+        "JDK %s asks more of the map of waiting threads than Weft's hook knows: start with -Dweft.hook=off"
+            .formatted(Runtime.version()));
+  }
+
+  /** Returns what it has now, unmodifiable: for diagnosis. */
   @Override
   public Set<Entry<Integer, Thread>> entrySet() {
     Map<Integer, Thread> all = new HashMap<>(ofOriginal);
@@ -83,6 +162,6 @@ final class WaitingThreads extends AbstractMap<Integer, Thread> {
         }
       }
     }
-    return all.entrySet();
+    return Map.copyOf(all).entrySet();
   }
 }

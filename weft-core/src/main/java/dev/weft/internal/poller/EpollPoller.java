@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntBinaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -233,19 +234,41 @@ public final class EpollPoller extends Poller {
 
   @Override
   void make() {
-    int newEpoll = check("epoll_create1", LinuxCalls.epollCreate(CLOSE_ON_EXEC));
-    int newEventfd = LinuxCalls.eventfd(0, CLOSE_ON_EXEC | NON_BLOCKING);
-    if (newEventfd < 0) {
-      LinuxCalls.close(newEpoll);
-    }
-    epoll = newEpoll;
-    eventfd = check("eventfd", newEventfd);
     Arena arena = Arena.ofAuto();
     events = arena.allocate((long) MAX_EVENTS * EVENT_SIZE, 8);
     time = arena.allocate(16, 8);
     state = arena.allocate(4, 4);
-    // by edge: each write is told once, and nobody has to read it back
-    check("epoll_ctl", control(ADD, eventfd, IN | EDGE, WAKE_UP_TOKEN));
+    open(
+        (newEpoll, newEventfd) -> {
+          epoll = newEpoll;
+          eventfd = newEventfd;
+          // by edge: each write is told once, and nothing has to be read back
+          return new Control().call(ADD, newEventfd, IN | EDGE, WAKE_UP_TOKEN);
+        });
+  }
+
+  /**
+   * Opens an epoll and an eventfd, and has the second watched by the first; if anything fails both
+   * are closed.
+   *
+   * @param watch given the two descriptors; returns 0 or a negated error number
+   */
+  static void open(IntBinaryOperator watch) {
+    int newEpoll = check("epoll_create1", LinuxCalls.epollCreate(CLOSE_ON_EXEC));
+    int newEventfd = -1;
+    boolean opened = false;
+    try {
+      newEventfd = check("eventfd", LinuxCalls.eventfd(0, CLOSE_ON_EXEC | NON_BLOCKING));
+      check("epoll_ctl", watch.applyAsInt(newEpoll, newEventfd));
+      opened = true;
+    } finally {
+      if (!opened) {
+        LinuxCalls.close(newEpoll);
+        if (newEventfd >= 0) {
+          LinuxCalls.close(newEventfd);
+        }
+      }
+    }
   }
 
   private static int check(String call, int result) {

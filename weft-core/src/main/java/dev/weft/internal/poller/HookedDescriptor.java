@@ -1,9 +1,11 @@
 package dev.weft.internal.poller;
 
 import dev.weft.internal.FiberAccess;
+import dev.weft.internal.jdk.BlockingChannelCall;
 import dev.weft.internal.wait.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,8 +34,9 @@ import org.jspecify.annotations.Nullable;
  *       of this number: the JDK looks again whenever it is unparked.
  * </ul>
  *
- * <p>Who is about to read looks without the lock. It may take the socket for empty though an edge
- * is just being told: then it goes on to wait, and sees the edge under the lock.
+ * <p>A fiber that is about to read looks without the lock, and may take the socket for empty though
+ * an edge has not been told yet. That answer is right only for a call that goes on to wait, and so
+ * sees the edge: {@link #isEmpty} asks for it.
  */
 public final class HookedDescriptor extends Pollable {
   /** After so many edges that nobody waited for the kernel is told to be silent. */
@@ -41,6 +44,8 @@ public final class HookedDescriptor extends Pollable {
 
   private static final int EDGES_OF_READING =
       EpollPoller.IN | EpollPoller.PEER_ENDED | EpollPoller.URGENT | EpollPoller.EDGE;
+
+  private static final WeakReference<@Nullable Object> NO_CHANNEL = new WeakReference<>(null);
 
   private static final VarHandle CHANGES;
 
@@ -61,6 +66,7 @@ public final class HookedDescriptor extends Pollable {
   private @Nullable Thread reader;
   private @Nullable Thread writer;
   private @Nullable Object socket; // the JDK's object for the one that is watched by edge
+  private WeakReference<@Nullable Object> blockingCall = NO_CHANNEL; // of that socket's channel
   private boolean ended; // or has urgent data, where a read stops short: it may never be empty
   private int changes = 1;
   private int unheard; // how many edges in a row have found no reader
@@ -74,8 +80,22 @@ public final class HookedDescriptor extends Pollable {
     this.controlOfPolling = controlOfPolling;
   }
 
-  /** Returns whether this is the socket that is watched, and is known to have nothing. */
-  boolean isEmpty(Object tried) {
+  /**
+   * Returns whether this is the socket that is watched, is known to have had nothing when its
+   * poller last looked, and the reader is in a call that waits if that is so.
+   *
+   * <p>A call of a {@code SocketChannel} waits in blocking mode alone, and is then known by the
+   * same object as the wait before it; in non-blocking mode it is known by none, or by the object
+   * of a channel of the user's around it. A read of a {@code Socket} always waits, and is known by
+   * none. A thread that is interrupted would not wait until the edge is seen.
+   *
+   * @param call what {@link BlockingChannelCall} says
+   */
+  boolean isEmpty(Object tried, @Nullable Object call, Thread reading) {
+    return isEmpty(tried) && blockingCall.refersTo(call) && !reading.isInterrupted();
+  }
+
+  private boolean isEmpty(Object tried) {
     return socket == tried && emptyAt == changes();
   }
 
@@ -95,12 +115,20 @@ public final class HookedDescriptor extends Pollable {
    * Has a thread unparked.
    *
    * @param tried the JDK's object for the socket that it waits for, or null if that is not sure
+   * @param call what {@link BlockingChannelCall} says
    */
   boolean expect(
-      int direction, Thread thread, @Nullable Object tried, EpollPoller.Control control) {
+      int direction,
+      Thread thread,
+      @Nullable Object tried,
+      @Nullable Object call,
+      EpollPoller.Control control) {
     lock.lock();
     try {
       set(direction, thread);
+      if (!blockingCall.refersTo(call)) {
+        blockingCall = new WeakReference<>(call);
+      }
       unheard = 0;
       if (tried != null && isEmpty(tried) && writer == null && !poller.isClosed()) {
         return true;

@@ -1,5 +1,6 @@
 package dev.weft.internal.poller;
 
+import dev.weft.internal.jdk.BlockingChannelCall;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
@@ -46,8 +47,8 @@ public final class HookedDescriptors {
   }
 
   /**
-   * Reads a socket to native memory, unless it is known to have nothing. A thread that got less
-   * than it asked for may wait for the socket.
+   * Reads a socket to native memory, unless it is known to have nothing and the call waits then. A
+   * thread that got less than it asked for may wait for the socket.
    *
    * @param socket the JDK's object for it
    * @return a count, 0 at the end, or a negated error number
@@ -57,7 +58,7 @@ public final class HookedDescriptors {
     long got;
     if (descriptor == null) {
       got = LinuxCalls.receive(fd, address, length, errno);
-    } else if (descriptor.isEmpty(socket)) {
+    } else if (descriptor.isEmpty(socket, BlockingChannelCall.of(thread), thread)) {
       got = -LinuxCalls.EAGAIN;
     } else {
       int before = descriptor.changes();
@@ -110,6 +111,7 @@ public final class HookedDescriptors {
             && closedBefore == CLOSED.get();
     Object socket = vouched ? triedSocket : null;
     triedBy = null;
-    return descriptor.expect(direction, thread, socket, control) ? descriptor : null;
+    Object call = BlockingChannelCall.of(thread);
+    return descriptor.expect(direction, thread, socket, call, control) ? descriptor : null;
   }
 }

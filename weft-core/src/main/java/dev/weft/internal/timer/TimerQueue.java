@@ -4,22 +4,29 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hierarchical timing wheel: adding and removing cost the same for one timer and for a million.
- * What is added is put into its slot when the queue is next asked for what is due: most time limits
- * are removed before long, and many before that.
+ * The timers of one worker: a hierarchical timing wheel (Varghese and Lauck, 1987), on which adding
+ * and removing cost the same for one timer and for a million, and beside it a heap of near timers,
+ * which the wheel would be too coarse for. A new timer stays in a list until the worker next asks
+ * what is due: most time limits are removed soon, and many of them before that moment.
  *
  * <pre>
- *   tick = 131 µs (2^17 ns)
- *   level 0: 256 slots of 1 tick            33 ms
- *   level 1: 256 slots of 256 ticks        8.6 s
- *   level 2: 256 slots of 256² ticks        37 min     …and so on, 6 levels: for ever
+ *                       ┌─ due in less than 2 ticks ──► near, a heap: exact
+ *   add ──► unsorted ───┤
+ *                       └─ later ──► wheel, rounded up to its tick of 131 µs (2^17 ns)
+ *                                    level 0: 256 slots of 1 tick            33 ms
+ *                                    level 1: 256 slots of 256 ticks        8.6 s
+ *                                    level 2: 256 slots of 256² ticks        37 min
+ *                                    …and so on, 6 levels: for ever
  * </pre>
+ *
+ * <p>Nothing fires early. A wait is prolonged by less than a tick, and by less than half its
+ * length. Long waits are rounded because timers of one tick then need one wake-up of the worker.
  *
  * <p>Invariants, between calls:
  *
  * <ul>
- *   <li>a node that was added since expire() or nextWake() were last called is in UNSORTED; of the
- *       others holds:
+ *   <li>a node that was added since the last expire() or nextWake() is in UNSORTED; a near one is
+ *       in the heap and stays there; all other nodes are on the wheel, and of those holds:
  *   <li>elapsed ≤ dueTick;
  *   <li>a node is on the level of the highest byte in which dueTick and elapsed differ, in the slot
  *       that this byte of dueTick names: all nodes of a level-0 slot are due at the same tick, and
@@ -29,12 +36,15 @@ import org.jspecify.annotations.Nullable;
  *       0.
  * </ul>
  *
- * <p>A deadline is rounded up to the next tick, so nothing fires early. Not thread safe: one thread
- * at a time (a worker's duty lock).
+ * <p>Not thread safe: one thread at a time (a worker's duty lock).
  */
 public final class TimerQueue {
   private static final int TICK_SHIFT = 17;
   private static final long ROUND_UP = (1L << TICK_SHIFT) - 1;
+
+  /** A node that is due sooner is not rounded up to a tick. */
+  private static final long NEAR_NANOS = 2L << TICK_SHIFT;
+
   private static final int SLOTS = 1 << Byte.SIZE;
   private static final int LEVELS = 6;
 
@@ -53,6 +63,10 @@ public final class TimerQueue {
   private static final long MAX_TICK = 1L << (62 - TICK_SHIFT);
 
   private final long origin;
+  private final NearTimers near = new NearTimers();
+
+  // the latest time that expire() was told; its tick is elapsed
+  private long lastNow;
 
   // the chunks of each slot and of UNSORTED, none of them empty
   private final @Nullable TimerChunk[] heads = new TimerChunk[UNSORTED + 1];
@@ -73,23 +87,23 @@ public final class TimerQueue {
   /** Creates an empty queue whose clock, in nanoseconds, shows {@code now}. */
   public TimerQueue(long now) {
     this.origin = now;
+    this.lastNow = now;
   }
 
-  /** Adds a node that is in no queue, to expire at {@code deadline} or up to a tick later. */
+  /**
+   * Adds a node that is in no queue, to expire at {@code deadline} or, unless that is near, up to a
+   * tick later.
+   */
   public void add(TimerNode node, long deadline) {
     node.deadline = deadline;
     append(node, UNSORTED, unsortedTail);
     size++;
   }
 
-  /** When a node is due: at its deadline rounded up, but not before what is due next. */
+  /** The tick at which a node of the wheel is due. */
   private long dueTick(TimerNode node) {
-    long nanos = node.deadline - origin;
-    long tick = (nanos + ROUND_UP) >>> TICK_SHIFT;
-    if (tick < elapsed || tick > MAX_TICK) { // rarely
-      tick = nanos <= 0 ? elapsed : Math.clamp(tick, elapsed, MAX_TICK);
-    }
-    return tick;
+    long tick = (node.deadline - origin + ROUND_UP) >>> TICK_SHIFT;
+    return Math.min(tick, MAX_TICK);
   }
 
   /** Removes a node; returns false if it was in no queue, as one is that has expired. */
@@ -98,9 +112,13 @@ public final class TimerQueue {
     if (chunk == null) {
       return false;
     }
-    chunk.remove(node);
-    if (chunk.isEmpty()) {
-      unlink(chunk);
+    if (chunk == NearTimers.CHUNK) {
+      near.remove(node);
+    } else {
+      chunk.remove(node);
+      if (chunk.isEmpty()) {
+        unlink(chunk);
+      }
     }
     size--;
     return true;
@@ -113,30 +131,60 @@ public final class TimerQueue {
   public long nextWake() {
     sort();
     long tick = nextTick();
-    return tick == Long.MAX_VALUE ? tick : origin + (tick << TICK_SHIFT);
+    if (near.isEmpty()) {
+      return tick == Long.MAX_VALUE ? tick : timeOf(tick);
+    }
+    long first = near.first().deadline;
+    return tick == Long.MAX_VALUE || first - timeOf(tick) < 0 ? first : timeOf(tick);
   }
 
-  /** Hands out the nodes that are due, in the order of their ticks, then of their adding. */
+  private long timeOf(long tick) {
+    return origin + (tick << TICK_SHIFT);
+  }
+
+  /**
+   * Hands out the nodes that are due, in the order of the times at which they were: those of near
+   * nodes are their deadlines, those of others their ticks. At equal times near nodes come first,
+   * then the order is that of adding.
+   */
   public void expire(long now, Consumer<TimerNode> due) {
+    if (now - lastNow > 0) { // not if a stand-in that was held up comes late
+      lastNow = now;
+    }
     sort();
     long nowTick = (now - origin) >> TICK_SHIFT;
     for (long tick = nextTick(); tick <= nowTick; tick = nextTick()) {
+      expireNear(timeOf(tick), due);
       elapsed = tick;
       int slot = firstSlot();
       for (TimerChunk chunk = heads[slot]; chunk != null; chunk = heads[slot]) {
         empty(chunk, due);
       }
     }
+    expireNear(now, due);
     elapsed = Math.max(elapsed, nowTick);
   }
 
-  /** Puts what is unsorted into the slots; if memory ends, the rest stays unsorted. */
+  private void expireNear(long now, Consumer<TimerNode> due) {
+    while (!near.isEmpty() && near.first().deadline - now <= 0) {
+      TimerNode node = near.first();
+      due.accept(node);
+      near.remove(node);
+      size--;
+    }
+  }
+
+  /** Moves the unsorted nodes to heap and wheel; if memory ends, the rest stays unsorted. */
   private void sort() {
     for (TimerChunk chunk = heads[UNSORTED]; chunk != null; chunk = heads[UNSORTED]) {
       for (int i = 0; i < chunk.end(); i++) {
         TimerNode node = chunk.at(i);
         if (node != null) {
-          put(node, dueTick(node));
+          if (node.deadline - lastNow < NEAR_NANOS) {
+            near.add(node);
+          } else {
+            put(node, dueTick(node));
+          }
           chunk.forget(i);
         }
       }

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Everything is done in a number of steps that does not depend on the queue's length.
  * </ul>
  */
-public final class WaitQueue {
+public class WaitQueue {
   final SpinLock lock;
   private final Object owner;
   private final String verb;
@@ -48,8 +48,21 @@ public final class WaitQueue {
     this.owner = owner;
   }
 
+  /** Returns what the queue belongs to. */
+  public final Object owner() {
+    return owner;
+  }
+
+  /**
+   * Returns the thread that holds what those in the queue wait for, or null if it has no holder or
+   * that is not known. The answer may be old: for dumps and the deadlock detector.
+   */
+  public @Nullable Thread holder() {
+    return null;
+  }
+
   /** Joins at the end. */
-  public void add(WaitNode place) {
+  public final void add(WaitNode place) {
     assert lock.isTaken() && place.queue == null;
     WaitNode before = last;
     place.queue = this;
@@ -63,7 +76,7 @@ public final class WaitQueue {
   }
 
   /** Returns the first who still waits, or null; it stays, and may give up at any moment. */
-  public @Nullable WaitNode first() {
+  public final @Nullable WaitNode first() {
     assert lock.isTaken();
     WaitNode place = first;
     while (place != null && !place.waiter().isWaiting()) {
@@ -74,14 +87,14 @@ public final class WaitQueue {
   }
 
   /** Takes out one who is in the queue; returns false if it has just given up. */
-  public boolean choose(WaitNode place) {
+  public final boolean choose(WaitNode place) {
     assert lock.isTaken() && place.queue == this;
     unlink(place);
     return place.waiter().choose(place);
   }
 
   /** Takes out the first, with the item it has brought; null if nobody waits. */
-  public @Nullable WaitNode poll() {
+  public final @Nullable WaitNode poll() {
     assert lock.isTaken();
     for (WaitNode place = first; place != null; place = first) {
       unlink(place);
@@ -93,7 +106,7 @@ public final class WaitQueue {
   }
 
   /** Takes out the first and gives it an item; null if nobody waits. */
-  public @Nullable WaitNode poll(Object item) {
+  public final @Nullable WaitNode poll(Object item) {
     assert lock.isTaken();
     for (WaitNode place = first; place != null; place = first) {
       unlink(place);
@@ -106,7 +119,7 @@ public final class WaitQueue {
   }
 
   /** Takes out one that its own thread has put there; returns false if it has been taken out. */
-  public boolean remove(WaitNode place) {
+  public final boolean remove(WaitNode place) {
     assert lock.isTaken();
     if (place.queue != this) {
       return false;
@@ -116,26 +129,26 @@ public final class WaitQueue {
   }
 
   /** Takes out all and gives each the item. */
-  public void pollAll(Object item, WakeList woken) {
+  public final void pollAll(Object item, WakeList woken) {
     for (WaitNode place = poll(item); place != null; place = poll(item)) {
       woken.add(place);
     }
   }
 
   /** Takes out all. */
-  public void pollAll(WakeList woken) {
+  public final void pollAll(WakeList woken) {
     for (WaitNode place = poll(); place != null; place = poll()) {
       woken.add(place);
     }
   }
 
   /** Returns whether nobody is in it; without the lock, whether that was so a moment ago. */
-  public boolean isEmpty() {
+  public final boolean isEmpty() {
     return first == null;
   }
 
   /** Returns how many are in it, those about to leave included. Counts: for people. */
-  public int size() {
+  public final int size() {
     assert lock.isTaken();
     int size = 0;
     for (WaitNode place = first; place != null; place = place.next) {
@@ -144,7 +157,7 @@ public final class WaitQueue {
     return size;
   }
 
-  void unlink(WaitNode place) {
+  final void unlink(WaitNode place) {
     WaitNode before = place.prev;
     WaitNode after = place.next;
     if (before == null) {
@@ -164,7 +177,7 @@ public final class WaitQueue {
 
   /** Returns what those in it wait for. */
   @Override
-  public String toString() {
+  public final String toString() {
     return verb + " " + owner;
   }
 }

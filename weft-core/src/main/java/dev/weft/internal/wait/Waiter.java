@@ -46,7 +46,9 @@ public final class Waiter extends WaitNode {
     }
   }
 
-  final Thread thread = Thread.currentThread();
+  /** The thread that waits. */
+  public final Thread thread = Thread.currentThread();
+
   private final @Nullable Fiber<?> self;
 
   // null while WAITING, then one of its places, or GAVE_UP

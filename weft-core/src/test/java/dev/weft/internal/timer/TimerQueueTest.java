@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.weft.testkit.Feature;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The timing wheel against a sorted map that knows what it should do. */
+/** The timer queue against a sorted map that knows what the queue should do. */
 @Feature({"T2", "T7"})
 class TimerQueueTest {
   private static final int TICK_SHIFT = 17;
@@ -21,14 +22,23 @@ class TimerQueueTest {
   /** As far as the queue can tell times apart: 146 years. */
   private static final long HORIZON = 1L << 62;
 
+  /** A wait shorter than this is not rounded up to a tick. */
+  private static final long NEAR = 2 * TICK;
+
   private static final class Node extends TimerNode {
     final long due;
 
-    // its place in the order of expiry: tick, then number
-    Key key = new Key(0, 0);
+    // its place in the order of adding, and of expiry
+    final long number;
+    Key key = new Key(0, false, 0);
 
     Node(long due) {
+      this(due, 0);
+    }
+
+    Node(long due, long number) {
       this.due = due;
+      this.number = number;
     }
 
     @Override
@@ -42,12 +52,13 @@ class TimerQueueTest {
     }
   }
 
-  private record Key(long tick, long number) implements Comparable<Key> {
+  private record Key(long time, boolean rounded, long number) implements Comparable<Key> {
     @Override
     public int compareTo(Key other) {
-      return tick != other.tick
-          ? Long.compare(tick, other.tick)
-          : Long.compare(number, other.number);
+      return Comparator.comparingLong(Key::time)
+          .thenComparing(Key::rounded)
+          .thenComparingLong(Key::number)
+          .compare(this, other);
     }
   }
 
@@ -56,9 +67,9 @@ class TimerQueueTest {
     final long origin;
     final TimerQueue queue;
     final TreeMap<Key, Node> model = new TreeMap<>();
+    final List<Node> unsorted = new ArrayList<>();
     final List<Node> gone = new ArrayList<>();
     long now;
-    private long served;
     private long added;
 
     Both(long origin) {
@@ -67,30 +78,52 @@ class TimerQueueTest {
     }
 
     void add(long deadline) {
-      Node node = new Node(deadline);
-      long rounded = deadline <= 0 ? 0 : (deadline + TICK - 1) >> TICK_SHIFT;
-      node.key = new Key(Math.max(rounded, served >> TICK_SHIFT), added++);
-      model.put(node.key, node);
+      Node node = new Node(deadline, added++);
+      unsorted.add(node);
       queue.add(node, origin + deadline);
       assertThat(node.isQueued()).isTrue();
+    }
+
+    /** The model's part of what expire() and nextWake() do first. */
+    private void sort() {
+      for (Node node : unsorted) {
+        boolean rounded = node.due - now >= NEAR;
+        long time = rounded ? (node.due + TICK - 1) >> TICK_SHIFT << TICK_SHIFT : node.due;
+        node.key = new Key(time, rounded, node.number);
+        model.put(node.key, node);
+      }
+      unsorted.clear();
+    }
+
+    List<Node> queued() {
+      List<Node> all = new ArrayList<>(model.values());
+      all.addAll(unsorted);
+      return all;
+    }
+
+    long nextWake() {
+      sort();
+      return queue.nextWake() - origin;
     }
 
     void remove(Node node) {
       assertThat(queue.remove(node)).isTrue();
       assertThat(node.isQueued()).isFalse();
       assertThat(queue.remove(node)).isFalse();
-      model.remove(node.key);
+      if (!unsorted.remove(node)) {
+        model.remove(node.key);
+      }
       gone.add(node);
     }
 
     /** Moves the clock, and checks that exactly what is due comes out, in order. */
     void advanceTo(long time) {
       now = time;
+      sort();
       List<TimerNode> expired = new ArrayList<>();
       queue.expire(origin + now, expired::add);
-      served = now;
       List<Node> expected = new ArrayList<>();
-      while (!model.isEmpty() && model.firstKey().tick << TICK_SHIFT <= now) {
+      while (!model.isEmpty() && model.firstKey().time <= now) {
         expected.add(model.pollFirstEntry().getValue());
       }
       assertThat(expired).isEqualTo(expected);
@@ -110,27 +143,27 @@ class TimerQueueTest {
 
     void check() {
       checkSize();
+      long wake = nextWake();
       if (model.isEmpty()) {
-        assertThat(queue.nextWake()).isEqualTo(Long.MAX_VALUE);
-        return;
+        assertThat(wake).isEqualTo(Long.MAX_VALUE - origin);
+      } else {
+        assertThat(wake).isLessThanOrEqualTo(model.firstKey().time);
       }
-      assertThat(queue.nextWake() - origin)
-          .isLessThanOrEqualTo(model.firstKey().tick << TICK_SHIFT);
     }
 
     /** Unlike check() it does not make the queue sort what is new in it. */
     void checkSize() {
-      assertThat(queue.size()).isEqualTo(model.size());
+      assertThat(queue.size()).isEqualTo(model.size() + unsorted.size());
     }
 
     /** Checks that before the next wake there is nothing to do. */
     void advanceToJustBeforeNextWake() {
-      long wake = queue.nextWake() - origin;
+      long wake = nextWake();
       if (!model.isEmpty() && wake > now) {
         int size = queue.size();
         advanceTo(wake - 1);
         assertThat(queue.size()).isEqualTo(size);
-        assertThat(queue.nextWake() - origin).isEqualTo(wake);
+        assertThat(nextWake()).isEqualTo(wake);
       }
     }
   }
@@ -146,16 +179,14 @@ class TimerQueueTest {
     for (int seed = 0; seed < 100; seed++) {
       Random random = new Random(seed);
       Both both = new Both(origin);
-      List<Node> candidates = new ArrayList<>();
       for (int step = 0; step < 400; step++) {
         int choice = random.nextInt(100);
         if (choice < 40) {
           both.add(both.now + anyTime(random, HORIZON - both.now));
         } else if (choice < 50) {
           both.add(both.now - anyTime(random, both.now));
-        } else if (choice < 70 && !both.model.isEmpty()) {
-          candidates.clear();
-          candidates.addAll(both.model.values());
+        } else if (choice < 70 && both.queue.size() > 0) {
+          List<Node> candidates = both.queued();
           both.remove(candidates.get(random.nextInt(candidates.size())));
         } else if (choice < 98) {
           both.advanceTo(both.now + anyTime(random, (HORIZON - both.now) >> 8));
@@ -167,7 +198,7 @@ class TimerQueueTest {
           both.check();
         }
       }
-      assertThat(both.model.size() + both.gone.size()).isEqualTo(both.added);
+      assertThat(both.queue.size() + both.gone.size()).isEqualTo(both.added);
       both.advanceTo(HORIZON);
       assertThat(both.queue.size()).isZero();
     }
@@ -184,7 +215,7 @@ class TimerQueueTest {
       }
       int wakes = 0;
       while (both.queue.size() > 0) {
-        long at = Math.max(both.now, both.queue.nextWake() - both.origin);
+        long at = Math.max(both.now, both.nextWake());
         Node first = both.model.firstEntry().getValue();
         both.advanceToJustBeforeNextWake();
         both.advanceTo(at);
@@ -223,7 +254,7 @@ class TimerQueueTest {
     both.add(0);
     both.add(-5);
     both.add(999_999_999);
-    assertThat(both.queue.nextWake()).isLessThanOrEqualTo(1_000_000_000);
+    assertThat(both.nextWake()).isLessThanOrEqualTo(1_000_000_000);
     both.advanceTo(1_000_000_000 + TICK);
     assertThat(both.gone).hasSize(3);
   }
@@ -235,13 +266,11 @@ class TimerQueueTest {
     for (int seed = 0; seed < 20; seed++) {
       Random random = new Random(seed);
       Both both = new Both(seed);
-      List<Node> queued = new ArrayList<>();
       for (int round = 0; round < 4; round++) {
         for (int i = 0; i < nodes; i++) {
           both.add(both.now + random.nextLong(200 * TICK));
         }
-        queued.clear();
-        queued.addAll(both.model.values());
+        List<Node> queued = both.queued();
         Collections.shuffle(queued, random);
         int leaving = random.nextInt(queued.size() + 1);
         if (round % 2 == 0) {
@@ -273,5 +302,53 @@ class TimerQueueTest {
       queue.remove(second);
     }
     assertThat(queue.places()).isLessThan(64);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 100, 10_000, 50_000, TICK - 1, TICK, TICK + 1, 200_000, NEAR - 1})
+  void aShortWaitEndsAtItsDeadlineWhereverInATickItBegins(long wait) {
+    for (long start = 0; start <= TICK; start += TICK / 64) {
+      Both both = new Both(start);
+      both.add(5 * TICK); // a long wait, which is rounded up
+      both.advanceTo(start);
+      both.add(start + wait);
+      assertThat(both.nextWake()).isEqualTo(start + wait);
+      both.advanceTo(start + wait - 1);
+      assertThat(both.queue.size()).isEqualTo(2);
+      both.advanceTo(start + wait);
+      assertThat(both.queue.size()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aShortWaitAfterALongPauseIsShortToo() {
+    Both both = new Both(7);
+    both.add(0);
+    both.advanceTo(1_000 * TICK);
+    both.now += 50 * TICK + 1; // a long slice, at whose end the fiber sleeps for 100 ns
+    both.add(both.now + 100);
+    both.advanceTo(both.now);
+    assertThat(both.nextWake()).isEqualTo(both.now + 100);
+  }
+
+  @Test
+  void shortWaitsThatEndTogetherKeepTheirOrderAndThoseThatAreCancelledAreGone() {
+    for (int seed = 0; seed < 200; seed++) {
+      Random random = new Random(seed);
+      Both both = new Both(random.nextLong());
+      for (int round = 0; round < 5; round++) {
+        for (int i = random.nextInt(200); i >= 0; i--) {
+          both.add(both.now + random.nextLong(30) * 10_000);
+        }
+        both.check();
+        List<Node> queued = both.queued();
+        Collections.shuffle(queued, random);
+        queued.subList(0, random.nextInt(queued.size() + 1)).forEach(both::remove);
+        both.check();
+        both.advanceTo(both.now + random.nextLong(200_000));
+      }
+      both.advanceTo(both.now + 400_000);
+      assertThat(both.queue.size()).isZero();
+    }
   }
 }

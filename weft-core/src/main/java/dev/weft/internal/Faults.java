@@ -1,0 +1,30 @@
+package dev.weft.internal;
+
+import java.lang.System.Logger.Level;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Faults of Weft's own that Weft has noticed and survived. Each is logged; a test run fails if
+ * there is one.
+ */
+public final class Faults {
+  private static final AtomicLong COUNT = new AtomicLong();
+
+  private Faults() {}
+
+  /** Logs a fault and counts it. */
+  public static void report(String what) {
+    COUNT.incrementAndGet();
+    System.getLogger("dev.weft").log(Level.ERROR, "a fault of Weft's, please report it: " + what);
+  }
+
+  /** Returns how many there have been in this JVM. */
+  public static long count() {
+    return COUNT.get();
+  }
+
+  /** Takes back the count of a fault that a test has caused on purpose. */
+  public static void forget(long faults) {
+    COUNT.addAndGet(-faults);
+  }
+}

@@ -1,0 +1,126 @@
+package dev.weft.internal.jdk;
+
+import static java.lang.invoke.MethodType.methodType;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.VarHandle;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds a virtual thread still for a look from outside, as {@code VirtualThread.tryGetStackTrace}
+ * does: while the SUSPENDED bit is in the state nothing can mount the thread, and an event that
+ * would make it runnable leaves its mark in another field, which the looker checks afterwards.
+ *
+ * <p>A mounted thread cannot be held still.
+ */
+final class UnmountedThread {
+  private static final VarHandle STATE;
+  private static final VarHandle PARK_PERMIT;
+  private static final VarHandle BLOCK_PERMIT;
+  private static final VarHandle NOTIFIED;
+  private static final VarHandle INTERRUPTED;
+  private static final MethodHandle SUBMIT;
+  private static final int SUSPENDED;
+  private static final int PARKED;
+  private static final int TIMED_PARKED;
+  private static final int UNPARKED;
+  private static final int YIELDED;
+  private static final int BLOCKED;
+  private static final int UNBLOCKED;
+  private static final int WAIT;
+  private static final int TIMED_WAIT;
+
+  static {
+    RequiredFlags.check();
+    try {
+      Class<?> type = Class.forName("java.lang.VirtualThread");
+      Lookup lookup = MethodHandles.privateLookupIn(type, MethodHandles.lookup());
+      STATE = lookup.findVarHandle(type, "state", int.class);
+      PARK_PERMIT = lookup.findVarHandle(type, "parkPermit", boolean.class);
+      BLOCK_PERMIT = lookup.findVarHandle(type, "blockPermit", boolean.class);
+      NOTIFIED = lookup.findVarHandle(type, "notified", boolean.class);
+      INTERRUPTED =
+          MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup())
+              .findVarHandle(Thread.class, "interrupted", boolean.class);
+      SUBMIT =
+          lookup
+              .findVirtual(type, "submitRunContinuation", methodType(void.class))
+              .asType(methodType(void.class, Thread.class));
+      SUSPENDED = Slices.state(lookup, "SUSPENDED");
+      PARKED = Slices.state(lookup, "PARKED");
+      TIMED_PARKED = Slices.state(lookup, "TIMED_PARKED");
+      UNPARKED = Slices.state(lookup, "UNPARKED");
+      YIELDED = Slices.state(lookup, "YIELDED");
+      BLOCKED = Slices.state(lookup, "BLOCKED");
+      UNBLOCKED = Slices.state(lookup, "UNBLOCKED");
+      WAIT = Slices.state(lookup, "WAIT");
+      TIMED_WAIT = Slices.state(lookup, "TIMED_WAIT");
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(
+          "this JDK (" + Runtime.version() + ") has other virtual threads: use JDK 25", e);
+    }
+  }
+
+  private UnmountedThread() {}
+
+  /**
+   * Calls the function while the virtual thread cannot be mounted. Returns null, without a call, if
+   * the thread is mounted, about to be, new or ended, or if another looker holds it.
+   */
+  static <R> @Nullable R holdStill(Thread virtual, Function<Thread, @Nullable R> look) {
+    int state = (int) STATE.getVolatile(virtual);
+    if (!isUnmounted(state) || !STATE.compareAndSet(virtual, state, state | SUSPENDED)) {
+      return null;
+    }
+    try {
+      return look.apply(virtual);
+    } finally {
+      STATE.setVolatile(virtual, state);
+      if (becameRunnable(virtual, state)) {
+        submit(virtual);
+      }
+    }
+  }
+
+  private static boolean isUnmounted(int state) {
+    return state == PARKED
+        || state == TIMED_PARKED
+        || state == UNPARKED
+        || state == YIELDED
+        || state == BLOCKED
+        || state == UNBLOCKED
+        || state == WAIT
+        || state == TIMED_WAIT;
+  }
+
+  /**
+   * Returns whether the thread has to be submitted: a runnable thread may have been handed to a
+   * carrier in vain, another thread may have been made runnable meanwhile.
+   */
+  private static boolean becameRunnable(Thread virtual, int state) {
+    if (state == PARKED || state == TIMED_PARKED) {
+      return (boolean) PARK_PERMIT.getVolatile(virtual)
+          && STATE.compareAndSet(virtual, state, UNPARKED);
+    }
+    if (state == BLOCKED) {
+      return (boolean) BLOCK_PERMIT.getVolatile(virtual)
+          && STATE.compareAndSet(virtual, state, UNBLOCKED);
+    }
+    if (state == WAIT || state == TIMED_WAIT) {
+      return ((boolean) NOTIFIED.getVolatile(virtual) || (boolean) INTERRUPTED.getVolatile(virtual))
+          && STATE.compareAndSet(virtual, state, UNBLOCKED);
+    }
+    return true;
+  }
+
+  private static void submit(Thread virtual) {
+    try {
+      SUBMIT.invokeExact(virtual);
+    } catch (Throwable e) {
+      throw VirtualThreads.rethrow(e);
+    }
+  }
+}

@@ -1,0 +1,165 @@
+package dev.weft;
+
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.sync.Mutex;
+import dev.weft.sync.SharedMutex;
+import dev.weft.testkit.Feature;
+import example.Diner;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Fibers that wait for each other while others live. */
+@Feature("S25")
+@SuppressWarnings("LockNotBeforeTry") // some of these never give their locks back
+class DeadlockCyclesTest {
+  private final Scheduler scheduler = Scheduler.builder().threads(2).name("round").build().start();
+  private final AtomicBoolean lives = new AtomicBoolean(true);
+  private final LogCapture log = new LogCapture();
+
+  /** Keeps the scheduler busy, so that it is no standstill. */
+  @BeforeEach
+  void keepAFiberAlive() {
+    scheduler.go(
+        () -> {
+          while (lives.get()) {
+            Fiber.sleep(Duration.ofMillis(1));
+          }
+        });
+  }
+
+  @AfterEach
+  void stop() {
+    lives.set(false);
+    scheduler.stop(Duration.ofMillis(1));
+    log.close();
+  }
+
+  private static Stream<Arguments> locks() {
+    return Stream.of(
+        Arguments.of("Mutex", new Mutex(), new Mutex()),
+        Arguments.of("ReentrantLock", new ReentrantLock(), new ReentrantLock()),
+        Arguments.of("SharedMutex", new SharedMutex().writeLock(), new SharedMutex().writeLock()));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("locks")
+  void aCycleOfLocksIsFoundWithinASecondWithEachFiberLockAndLine(
+      String type, Lock first, Lock second) throws Exception {
+    CountDownLatch both = new CountDownLatch(2);
+    Fiber<Void> ann =
+        scheduler.go(FiberOptions.named("ann"), () -> Diner.dine(first, second, both));
+    Fiber<Void> bob =
+        scheduler.go(FiberOptions.named("bob"), () -> Diner.dine(second, first, both));
+    both.await();
+    waits(ann);
+    waits(bob);
+    long start = System.nanoTime();
+    eventually("it is reported", () -> !log.entries("fibers wait for each other").isEmpty());
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+    String report = log.entries("fibers wait for each other").getFirst().text();
+    assertThat(report)
+        .containsPattern("\\(ann\\) WAITING.*" + Pattern.quote(bob.toString()))
+        .containsPattern("\\(bob\\) WAITING.*" + Pattern.quote(ann.toString()))
+        .containsPattern("at .*Diner.dine\\(Diner.java:\\d+\\)");
+  }
+
+  @Test
+  void aCycleOfMonitorsIsFound() throws Exception {
+    Object first = new Object();
+    Object second = new Object();
+    CountDownLatch both = new CountDownLatch(2);
+    scheduler.go(FiberOptions.named("ann"), () -> inOrder(first, second, both));
+    scheduler.go(FiberOptions.named("bob"), () -> inOrder(second, first, both));
+    eventually(
+        "it is reported",
+        () -> !log.entries("fibers wait for each other", "(ann)", "(bob)").isEmpty());
+  }
+
+  private static void inOrder(Object first, Object second, CountDownLatch both) throws Exception {
+    synchronized (first) {
+      both.countDown();
+      both.await();
+      synchronized (second) {
+        assertThat(Thread.holdsLock(first)).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void aCycleOfThreeByJoinAndLockAcrossSchedulersIsFoundAndReportedOnce() throws Exception {
+    try (Scheduler other = Scheduler.builder().threads(1).name("other").build().start()) {
+      Mutex mutex = new Mutex();
+      CountDownLatch locked = new CountDownLatch(1);
+      CountDownLatch begun = new CountDownLatch(1);
+      Fiber<?>[] third = new Fiber<?>[1];
+      Fiber<Void> first =
+          scheduler.go(
+              FiberOptions.named("first"),
+              () -> {
+                mutex.lock();
+                locked.countDown();
+                begun.await();
+                third[0].join();
+              });
+      Fiber<Void> second =
+          other.go(
+              FiberOptions.named("second"),
+              () -> {
+                locked.await();
+                mutex.lockInterruptibly();
+              });
+      third[0] = scheduler.go(FiberOptions.named("third"), () -> second.join());
+      begun.countDown();
+      eventually(
+          "it is reported",
+          () -> !log.entries("wait for each other", "first", "second", "third").isEmpty());
+      TimeUnit.MILLISECONDS.sleep(700); // two more looks
+      assertThat(log.entries("wait for each other")).hasSize(1);
+      first.cancel();
+      second.cancel();
+    }
+  }
+
+  @Test
+  void waitsThatEndByThemselvesAreNoDeadlock() throws Exception {
+    Mutex first = new Mutex();
+    Mutex second = new Mutex();
+    CountDownLatch both = new CountDownLatch(2);
+    Fiber<Void> limited =
+        scheduler.go(
+            () -> {
+              first.lock();
+              both.countDown();
+              both.await();
+              assertThat(second.tryLock(1_500, TimeUnit.MILLISECONDS)).isFalse();
+              first.unlock();
+            });
+    Fiber<Void> other =
+        scheduler.go(
+            () -> {
+              second.lock();
+              both.countDown();
+              both.await();
+              first.lock();
+              second.unlock();
+            });
+    limited.join();
+    other.join();
+    assertThat(log.entries("deadlock")).isEmpty();
+  }
+}
