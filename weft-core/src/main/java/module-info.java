@@ -18,5 +18,5 @@ module dev.weft {
   exports dev.weft.time;
 
   provides java.net.spi.InetAddressResolverProvider with
-      dev.weft.internal.BlockingNames;
+      dev.weft.internal.blocking.BlockingNames;
 }

@@ -1,9 +1,10 @@
 package dev.weft;
 
-import dev.weft.internal.jdk.HeldMonitors;
-import dev.weft.internal.jdk.RawContinuation;
 import dev.weft.internal.jdk.RequiredFlags;
-import dev.weft.internal.jdk.ScopedBindings;
+import dev.weft.internal.sched.CoroutineBlocks;
+import dev.weft.internal.switching.HeldMonitors;
+import dev.weft.internal.switching.RawContinuation;
+import dev.weft.internal.switching.ScopedBindings;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.IdentityHashMap;
@@ -39,8 +40,8 @@ public final class Coroutine implements AutoCloseable {
    *
    * A coroutine that resumed another one stays RUNNING until control is back.
    *
-   * TERMINATED is the last thing that its owner writes: who sees it may reset it and begin a new
-   * life, on another thread. Until then an ended one is RUNNING without frames.
+   * TERMINATED is the last thing that its owner writes: a thread that sees it may reset the
+   * coroutine and begin a new life of it. Until then an ended coroutine is RUNNING without frames.
    */
 
   /** Where a coroutine is in its life. */
@@ -107,12 +108,8 @@ public final class Coroutine implements AutoCloseable {
   // scoped values it left behind when it yielded
   private @Nullable Object scopedBindings;
 
-  // how many deadlines and shields its body is in; the shields of these
-  int limits;
-  int shields;
-
-  // its innermost deadline, while it is suspended
-  private @Nullable Deadline suspendedLimits;
+  // the deadlines and shields that its body is in; null if it never was in any
+  private @Nullable CoroutineBlocks blocks;
 
   // where transferTo passes control, taken up by the loop in resume
   private @Nullable Coroutine next;
@@ -314,9 +311,8 @@ public final class Coroutine implements AutoCloseable {
       ScopedBindings.set(me, scopedBindings);
     }
     STATE.setRelease(this, RUNNING);
-    if (limits > 0) {
-      Deadline.enter(this, suspendedLimits);
-      suspendedLimits = null;
+    if (blocks != null) {
+      blocks.enter();
     }
     return frames;
   }
@@ -330,8 +326,8 @@ public final class Coroutine implements AutoCloseable {
     if (left != scopedBindings) {
       scopedBindings = left;
     }
-    if (limits > 0) {
-      suspendedLimits = Deadline.leave(this);
+    if (blocks != null) {
+      blocks.leave();
     }
     if (frames != null) {
       STATE.setRelease(this, READY);
@@ -339,7 +335,7 @@ public final class Coroutine implements AutoCloseable {
   }
 
   /** Where every coroutine's stack begins. */
-  private final class BottomFrame implements RawContinuation.Target {
+  private final class BottomFrame implements RawContinuation.Target, CoroutineBlocks.Holder {
     @Override
     public void run() {
       try {
@@ -357,6 +353,14 @@ public final class Coroutine implements AutoCloseable {
       if (closing) {
         throw new Unwind(Coroutine.this);
       }
+    }
+
+    @Override
+    public CoroutineBlocks blocks() {
+      if (blocks == null) {
+        blocks = new CoroutineBlocks();
+      }
+      return blocks;
     }
 
     Coroutine coroutine() {

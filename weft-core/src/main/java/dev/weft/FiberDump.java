@@ -1,12 +1,8 @@
 package dev.weft;
 
-import dev.weft.internal.FiberAccess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Every fiber of a scheduler at one moment, as far as a moment can be had while they run.
@@ -44,60 +40,9 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
       String heldBy,
       Duration waiting,
       List<StackTraceElement> stack) {
-    private static final Pattern LIBRARY =
-        Pattern.compile(
-            "(java|javax|jdk|sun)\\.|dev\\.weft\\.(\\p{Lu}|sync\\.|channel\\.|internal\\.)");
-
     /** Copies the stack. */
     public Entry {
       stack = List.copyOf(stack);
-    }
-
-    static Entry of(Fiber<?> fiber, Scheduler scheduler, LockOwners owners) {
-      Thread thread = fiber.threadOrNull();
-      Fiber.Status status = fiber.status();
-      boolean waits = fiber.isWaiting();
-      long nanos = waits ? scheduler.clock.nanoTime() - fiber.since : 0;
-      List<StackTraceElement> stack = framesOf(thread);
-      LockOwners.BlockedOn blockedOn = waits ? owners.blockedOn(fiber) : null;
-      BlockingCall away = fiber.away;
-      return new Entry(
-          fiber.id(),
-          fiber.name(),
-          status,
-          fiber.isGuest(),
-          fiber.worker.index,
-          away == null ? "" : away.helperName(),
-          waits && thread != null ? describe(blockedOn, stack) : "",
-          blockedOn == null ? "" : holder(blockedOn),
-          Duration.ofNanos(Math.max(0, nanos)),
-          stack);
-    }
-
-    private static String describe(
-        LockOwners.@Nullable BlockedOn blockedOn, List<StackTraceElement> stack) {
-      if (blockedOn == null) {
-        return stack.isEmpty() ? "its start" : stack.getFirst().toString();
-      }
-      Object object = blockedOn.object();
-      if (object instanceof Fiber<?> fiber) {
-        return "the end of " + fiber;
-      }
-      if (blockedOn.isMonitor()) {
-        return "the monitor of " + Objects.toIdentityString(object);
-      }
-      try {
-        return "" + object; // which may be "null"
-      } catch (Throwable e) { // any object may be one
-        return "a " + object.getClass().getName() + ", whose toString() threw " + e;
-      }
-    }
-
-    private static String holder(LockOwners.BlockedOn blockedOn) {
-      Thread owner = blockedOn.owner();
-      return owner == null || blockedOn.object() instanceof Fiber<?>
-          ? ""
-          : FiberAccess.describe(owner);
     }
 
     /** Returns it in one line, without the stack. */
@@ -112,16 +57,6 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
                   .formatted(waitsFor, heldByIfUnsaid(), waiting.toMillis()));
     }
 
-    /** Returns the innermost frame that belongs neither to the JDK nor to Weft; else the first. */
-    String ownFrame() {
-      return stack.stream()
-          .filter(frame -> !LIBRARY.matcher(frame.getClassName()).lookingAt())
-          .findFirst()
-          .or(() -> stack.stream().findFirst())
-          .map(StackTraceElement::toString)
-          .orElse("its start");
-    }
-
     /** Says the holder, unless the lock's own text has. */
     private String heldByIfUnsaid() {
       return heldBy.isEmpty() || waitsFor.contains(heldBy) ? "" : ", held by " + heldBy + ",";
@@ -131,13 +66,6 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
   /** Copies the list. */
   public FiberDump {
     fibers = List.copyOf(fibers);
-  }
-
-  static FiberDump of(Scheduler scheduler) {
-    LockOwners owners = new LockOwners(Watchdog::fibers);
-    return new FiberDump(
-        scheduler.name(),
-        scheduler.fibers().map(fiber -> Entry.of(fiber, scheduler, owners)).toList());
   }
 
   /** Returns it for people: a line and the stack for each fiber. */
@@ -176,19 +104,6 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
     }
     return "{\"scheduler\":%s,\"fibers\":[%s]}"
         .formatted(quote(scheduler), String.join(",\n", entries));
-  }
-
-  static String stackOf(@Nullable Thread thread) {
-    StringBuilder out = new StringBuilder();
-    for (StackTraceElement frame : framesOf(thread)) {
-      out.append("    at ").append(frame).append('\n');
-    }
-    return out.toString();
-  }
-
-  /** The frames of a fiber's thread; none if it has not started or has ended. */
-  static List<StackTraceElement> framesOf(@Nullable Thread thread) {
-    return thread == null ? List.of() : List.of(thread.getStackTrace());
   }
 
   private static String quote(String text) {

@@ -1,7 +1,12 @@
 package dev.weft;
 
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.jdk.Slices;
+import dev.weft.internal.sched.CurrentFiber;
+import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.internal.sched.ScopeTree;
+import dev.weft.internal.sched.Timeout;
+import dev.weft.internal.sched.WaitLimit;
+import dev.weft.internal.switching.Mounting;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -78,7 +83,7 @@ public final class FiberPool extends AbstractExecutorService {
     STOP
   }
 
-  private final Scheduler scheduler;
+  private final SchedulerCore scheduler;
   private final String name;
   private final int max;
   private final int batch;
@@ -99,11 +104,8 @@ public final class FiberPool extends AbstractExecutorService {
   private volatile State state = State.RUNNING;
 
   private FiberPool(Builder config) {
-    Fiber<?> self = Fiber.currentOrNull();
     this.scheduler =
-        config.scheduler != null
-            ? config.scheduler
-            : self != null ? self.scheduler() : Scheduler.shared();
+        config.scheduler != null ? (SchedulerCore) config.scheduler : SchedulerCore.here();
     this.name = config.name.isEmpty() ? "pool-" + Builder.LAST_NAME.incrementAndGet() : config.name;
     this.max = config.fibers;
     this.batch = config.growBy;
@@ -128,7 +130,7 @@ public final class FiberPool extends AbstractExecutorService {
   @Override
   public void execute(Runnable task) {
     Objects.requireNonNull(task, "task");
-    Fiber.giveWay();
+    CurrentFiber.yieldIfSliceExpired();
     Submitter submitter = null;
     lock.lock();
     try {
@@ -189,7 +191,7 @@ public final class FiberPool extends AbstractExecutorService {
 
   private Member newMember() {
     Member member = new Member();
-    member.fiber = scheduler.go(FiberOptions.named(name + "-" + ++lastNumber), member);
+    member.fiber = scheduler.begin(FiberOptions.named(name + "-" + ++lastNumber), member);
     fibers.add(member);
     member.end = member.fiber.toFuture().whenComplete((result, failure) -> ended(member));
     if (member.end.isDone() || member.fiber.isCancelling()) { // by stop(limit), as is any other
@@ -212,11 +214,11 @@ public final class FiberPool extends AbstractExecutorService {
     }
 
     void await() {
-      Fiber<?> self = Fiber.currentOrNull();
+      FiberCore<?> self = FiberCore.currentOrNull();
       try {
         while (!accepted && !refused) {
-          Fiber.throwIfInterrupted(self);
-          Slices.park(FiberPool.this);
+          FiberCore.throwIfInterrupted(self);
+          Mounting.park(FiberPool.this);
         }
       } catch (InterruptedException e) {
         thread.interrupt();
@@ -259,7 +261,7 @@ public final class FiberPool extends AbstractExecutorService {
   /** One fiber of the pool. */
   private final class Member implements Body {
     // set under lock, right after it has been made
-    private Fiber<Void> fiber;
+    private FiberCore<Void> fiber;
     private Future<?> end;
 
     // what it is to run next; written under lock
@@ -287,7 +289,7 @@ public final class FiberPool extends AbstractExecutorService {
     /** The next task must not find the scopes that the last one has left open. */
     private void endScopes() {
       if (fiber.hasOpenScope()) {
-        scheduler.unobserved.report(fiber, Scope.endLeftOpen(fiber, "a task of " + fiber));
+        scheduler.unobserved.report(fiber, ScopeTree.endLeftOpen(fiber, "a task of " + fiber));
       }
     }
 
@@ -303,7 +305,7 @@ public final class FiberPool extends AbstractExecutorService {
 
     /** Waits for a task, for as long as idle fibers are kept. */
     private void await() {
-      try (FiberAccess.Limit limit = Timeout.of(fiber, keepAlive)) {
+      try (WaitLimit limit = Timeout.of(fiber, keepAlive)) {
         do {
           Thread.interrupted(); // meant for a task that is over
         } while (task == null

@@ -1,16 +1,8 @@
 package dev.weft;
 
 import dev.weft.internal.HookFamilies;
-import dev.weft.internal.jdk.CarrierThread;
-import dev.weft.internal.jdk.DispatcherHook;
-import dev.weft.internal.jdk.JdkPollers;
-import dev.weft.internal.jdk.Misfit;
-import dev.weft.internal.jdk.PollerHook;
-import dev.weft.internal.jdk.RawContinuation;
-import dev.weft.internal.jdk.TimerHook;
-import dev.weft.internal.poller.Poller;
-import java.util.EnumSet;
-import java.util.Set;
+import dev.weft.internal.hook.HookInstallation;
+import dev.weft.internal.sched.FiberCore;
 
 /**
  * What makes the blocking calls of the JDK wait as Weft's own do: by the poller and the timers of
@@ -34,9 +26,6 @@ public final class Hook {
     NAMES
   }
 
-  // what has found its place in this JDK
-  private static volatile Set<Family> installed = Set.of();
-
   private Hook() {}
 
   /**
@@ -47,17 +36,9 @@ public final class Hook {
    *     it was disabled outside
    */
   public static void enable() {
-    Fiber<?> self = Fiber.currentOrNull();
+    FiberCore<?> self = FiberCore.currentOrNull();
     if (self != null) {
-      if (self.hookDisabled == 0) {
-        throw new IllegalStateException(
-            "cannot enable the hook in " + self + ": it is not disabled there");
-      }
-      if (!RawContinuation.unpinIfPinned() && RawContinuation.current() != null) {
-        throw new IllegalStateException(
-            "cannot enable the hook in a coroutine of " + self + ": it was disabled outside it");
-      }
-      self.hookDisabled--;
+      self.enableHook();
     }
   }
 
@@ -66,17 +47,16 @@ public final class Hook {
    * as many {@link #enable} have been called. Outside fibers it does nothing.
    */
   public static void disable() {
-    Fiber<?> self = Fiber.currentOrNull();
+    FiberCore<?> self = FiberCore.currentOrNull();
     if (self != null) {
-      RawContinuation.pin();
-      self.hookDisabled++;
+      self.disableHook();
     }
   }
 
   /** Returns whether this is a fiber and has not {@linkplain #disable disabled} the hook. */
   public static boolean isEnabled() {
-    Fiber<?> self = Fiber.currentOrNull();
-    return self != null && self.hookDisabled == 0;
+    FiberCore<?> self = FiberCore.currentOrNull();
+    return self != null && self.isHookEnabled();
   }
 
   /**
@@ -89,8 +69,11 @@ public final class Hook {
 
   /** Returns whether this family is in place. */
   public static boolean isInstalled(Family family) {
-    JdkPollers.await();
-    return installed.contains(family);
+    return switch (family) {
+      case TIMERS -> HookInstallation.hasTimers();
+      case SOCKETS -> HookInstallation.hasSockets();
+      case NAMES -> HookInstallation.hasNames();
+    };
   }
 
   /**
@@ -102,47 +85,6 @@ public final class Hook {
       case TIMERS -> HookFamilies.timers = on;
       case SOCKETS -> HookFamilies.sockets = on;
       case NAMES -> HookFamilies.names = on;
-    }
-  }
-
-  /** Puts everything in its place; called once, before fibers run. */
-  static void install() {
-    if (!HookFamilies.WANTED) {
-      return;
-    }
-    EnumSet<Family> found = EnumSet.of(Family.NAMES); // by a provider that the JDK itself looks for
-    if (fits("timers", () -> TimerHook.install(HookedTimer::schedule))) {
-      found.add(Family.TIMERS);
-    }
-    if (Poller.isEpoll() && fits("sockets", Hook::installSockets)) {
-      found.add(Family.SOCKETS);
-      fits("sockets that the kernel is told of once", Hook::installDispatcher);
-    }
-    fits("queues that do not spin", CarrierThread::check);
-    installed = found;
-  }
-
-  private static void installSockets() throws Misfit {
-    PollerHook.install(HookedSockets.front(Poller.READ), HookedSockets.front(Poller.WRITE));
-  }
-
-  private static void installDispatcher() throws Misfit {
-    DispatcherHook.install(HookedSockets.calls());
-  }
-
-  private interface Part {
-    void install() throws Misfit;
-  }
-
-  private static boolean fits(String name, Part part) {
-    try {
-      part.install();
-      return true;
-    } catch (Misfit e) {
-      Log.warn(
-          "the hook leaves out %s, which then work as without it, only slower: JDK %s is not as expected: %s"
-              .formatted(name, Runtime.version(), e.getMessage()));
-      return false;
     }
   }
 }

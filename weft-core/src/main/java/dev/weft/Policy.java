@@ -2,6 +2,8 @@ package dev.weft;
 
 import dev.weft.internal.policy.FifoQueue;
 import dev.weft.internal.policy.PriorityReadyQueue;
+import dev.weft.internal.policy.ResponseRatioQueue;
+import dev.weft.internal.policy.WokenFirstQueue;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

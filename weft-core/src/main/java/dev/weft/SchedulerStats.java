@@ -1,10 +1,6 @@
 package dev.weft;
 
-import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The ready, sleeping and waiting sets of a scheduler in numbers, and what its threads have done.
@@ -60,49 +56,5 @@ public record SchedulerStats(
   /** Returns the sum of the {@link OfThread#rescues} of all threads. */
   public int rescues() {
     return threads.stream().mapToInt(OfThread::rescues).sum();
-  }
-
-  static SchedulerStats of(Scheduler scheduler) {
-    Map<Fiber.Status, Integer> byStatus = new EnumMap<>(Fiber.Status.class);
-    int[] sleeping = new int[1];
-    int[] blocking = new int[1];
-    int[] awaitingHelper = new int[1];
-    scheduler
-        .fibers()
-        .forEach(
-            fiber -> {
-              BlockingCall away = fiber.away;
-              if (away != null && away.isOnHelper()) {
-                blocking[0]++;
-                return;
-              }
-              if (away != null && away.isWaiting()) {
-                awaitingHelper[0]++;
-                return;
-              }
-              Fiber.Status status = fiber.status();
-              byStatus.merge(status, 1, Integer::sum);
-              Thread thread = fiber.threadOrNull();
-              if (status == Fiber.Status.WAITING
-                  && thread != null
-                  && LockSupport.getBlocker(thread) == Fiber.SLEEPING) {
-                sleeping[0]++;
-              }
-            });
-    List<OfThread> threads = new ArrayList<>();
-    for (Worker worker : scheduler.workers) {
-      threads.add(worker.stats());
-    }
-    long ended = scheduler.live.ended();
-    return new SchedulerStats(
-        scheduler.live.begun(),
-        ended,
-        byStatus.getOrDefault(Fiber.Status.READY, 0),
-        byStatus.getOrDefault(Fiber.Status.RUNNING, 0),
-        sleeping[0],
-        byStatus.getOrDefault(Fiber.Status.WAITING, 0) - sleeping[0],
-        blocking[0],
-        awaitingHelper[0],
-        threads);
   }
 }

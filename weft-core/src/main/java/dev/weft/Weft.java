@@ -1,6 +1,13 @@
 package dev.weft;
 
-import dev.weft.internal.jdk.HeldMonitors;
+import dev.weft.internal.blocking.BlockingCall;
+import dev.weft.internal.blocking.Helpers;
+import dev.weft.internal.sched.Deadline;
+import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.FiberEnd;
+import dev.weft.internal.sched.OpenBlocks;
+import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.internal.switching.HeldMonitors;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -70,7 +77,7 @@ public final class Weft {
   /** Returns a future and not the fiber: a thread that holds a fiber hides its leak. */
   private static <T> CompletableFuture<T> begin(Scheduler scheduler, Callable<T> main) {
     Fiber<T> fiber = scheduler.go(FiberOptions.named("main"), main);
-    fiber.observe(); // its failure comes out of the future
+    ((FiberEnd<T>) fiber).observe(); // its failure comes out of the future
     return fiber.toFuture();
   }
 
@@ -86,17 +93,12 @@ public final class Weft {
 
   /** Submits a body to the current fiber's scheduler; outside fibers to the shared one. */
   public static Fiber<Void> go(Body body) {
-    return here().go(body);
+    return SchedulerCore.here().go(body);
   }
 
   /** Submits a body with a result to the current fiber's scheduler, or the shared one. */
   public static <T> Fiber<T> go(Callable<T> body) {
-    return here().go(body);
-  }
-
-  static Scheduler here() {
-    Fiber<?> self = Fiber.currentOrNull();
-    return self != null ? self.scheduler() : Scheduler.shared();
+    return SchedulerCore.here().go(body);
   }
 
   /**
@@ -158,7 +160,7 @@ public final class Weft {
    */
   public static <T> T shielded(Callable<T> body) throws Exception {
     Objects.requireNonNull(body, "body");
-    return OpenBlocks.callShielded(Fiber.currentOrNull(), body);
+    return OpenBlocks.callShielded(FiberCore.currentOrNull(), body);
   }
 
   /** Runs a body without a result, as {@link #shielded(Callable)} does. */
@@ -193,7 +195,7 @@ public final class Weft {
    */
   public static <T> T blocking(Callable<T> body) throws Exception {
     Objects.requireNonNull(body, "body");
-    Fiber<?> self = Fiber.currentOrNull();
+    FiberCore<?> self = FiberCore.currentOrNull();
     return self == null ? body.call() : BlockingCall.run(self, Helpers.ofJvm(), true, body);
   }
 

@@ -2,6 +2,7 @@ package dev.weft;
 
 import static dev.weft.Eventually.eventually;
 import static dev.weft.Eventually.waits;
+import static dev.weft.internal.sched.Cores.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -18,6 +19,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -72,7 +74,7 @@ class BlockingTest {
                       release.await();
                       return "released";
                     }));
-    eventually("it is in its blocking call", () -> fiber.isOnHelper());
+    eventually("it is in its blocking call", () -> core(fiber).isOnHelper());
     return fiber;
   }
 
@@ -289,7 +291,7 @@ class BlockingTest {
                     }));
     eventually(
         "it waits for the monitor",
-        () -> enters.isOnHelper() && enters.thread().getState() == Thread.State.BLOCKED);
+        () -> core(enters).isOnHelper() && enters.thread().getState() == Thread.State.BLOCKED);
     scheduler.go(release::countDown).join();
     waiting.await();
     scheduler
@@ -323,7 +325,7 @@ class BlockingTest {
                 inside.set(false);
               }
             });
-    eventually("it is in its blocking call", () -> owner.isOnHelper());
+    eventually("it is in its blocking call", () -> core(owner).isOnHelper());
     Fiber<Boolean> second =
         scheduler.go(
             () -> {
@@ -375,9 +377,9 @@ class BlockingTest {
     eventually(
         "it is suspended",
         () ->
-            fiber.isOnHelper()
+            core(fiber).isOnHelper()
                 && fiber.thread().getState() == Thread.State.WAITING
-                && FiberDump.stackOf(fiber.thread()).contains("Fiber.suspend"));
+                && Arrays.toString(fiber.thread().getStackTrace()).contains("Fiber.suspend"));
     scheduler.schedule(fiber);
     assertThat(fiber.join()).isEqualTo("woken");
   }
@@ -525,7 +527,8 @@ class BlockingTest {
                               Weft.blocking(
                                   () -> {
                                     assertOnHelper();
-                                    assertThat(Fiber.current().orElseThrow().isGuest()).isTrue();
+                                    assertThat(core(Fiber.current().orElseThrow()).isGuest())
+                                        .isTrue();
                                     return null;
                                   });
                               assertBack(0);

@@ -2,6 +2,7 @@ package dev.weft;
 
 import static dev.weft.Eventually.eventually;
 import static dev.weft.Eventually.waits;
+import static dev.weft.internal.sched.Cores.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
@@ -40,7 +41,7 @@ class FiberNameTest {
       assertThat(fiber.name()).isEqualTo(expected);
       Fiber<Void> ended = scheduler.go(options(name), () -> {});
       ended.join();
-      eventually("it is retired", () -> ended.threadOrNull() == null);
+      eventually("it is retired", () -> core(ended).threadOrNull() == null);
       assertThat(ended.thread().getName()).isEqualTo(ended.name());
     }
   }

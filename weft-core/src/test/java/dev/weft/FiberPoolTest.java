@@ -2,6 +2,7 @@ package dev.weft;
 
 import static dev.weft.Eventually.eventually;
 import static dev.weft.Fiber.Status.WAITING;
+import static dev.weft.internal.sched.Cores.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -430,7 +431,7 @@ class FiberPoolTest {
     for (int i = 0; i < 5; i++) {
       pool.execute(task(i));
     }
-    assertThat(scheduler.fibers().filter(Fiber::cancel)).hasSize(2);
+    assertThat(core(scheduler).fibers().filter(Fiber::cancel)).hasSize(2);
     scheduler.start();
     pool.close();
     assertThat(ran).containsExactlyInAnyOrder(0, 1, 2, 3, 4);
@@ -443,7 +444,7 @@ class FiberPoolTest {
     pool.execute(task("a"));
     Thread submitter = Thread.ofPlatform().start(() -> pool.execute(task("b")));
     waitsForRoom(submitter, pool);
-    assertThat(scheduler.fibers().filter(Fiber::cancel)).hasSize(1);
+    assertThat(core(scheduler).fibers().filter(Fiber::cancel)).hasSize(1);
     scheduler.start();
     submitter.join();
     pool.close();
@@ -470,7 +471,8 @@ class FiberPoolTest {
     for (int i = 0; i < 5; i++) {
       futures.add(pool.submit(task(i)));
     }
-    eventually("the first waits", () -> scheduler.fibers().allMatch(f -> f.status() == WAITING));
+    eventually(
+        "the first waits", () -> core(scheduler).fibers().allMatch(f -> f.status() == WAITING));
     try (LogCapture log = new LogCapture()) {
       assertThat(scheduler.stop(Duration.ofMillis(10))).isFalse();
       assertThat(log.entries("stopped without the end of")).isEmpty();

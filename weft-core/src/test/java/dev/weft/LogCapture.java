@@ -8,8 +8,8 @@ import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
 /** Collects what Weft logs while it is open, instead of printing it. */
-final class LogCapture implements AutoCloseable {
-  record Entry(String level, String text, Throwable thrown) {}
+public final class LogCapture implements AutoCloseable {
+  public record Entry(String level, String text, Throwable thrown) {}
 
   private final Logger logger = Logger.getLogger("dev.weft");
   private final boolean usedParents = logger.getUseParentHandlers();
@@ -34,13 +34,13 @@ final class LogCapture implements AutoCloseable {
         public void close() {}
       };
 
-  LogCapture() {
+  public LogCapture() {
     logger.setUseParentHandlers(false);
     logger.addHandler(handler);
   }
 
   /** Returns the entries that mention all of the words, in order. */
-  List<Entry> entries(String... words) {
+  public List<Entry> entries(String... words) {
     return entries.stream()
         .filter(entry -> List.of(words).stream().allMatch(entry.text::contains))
         .toList();

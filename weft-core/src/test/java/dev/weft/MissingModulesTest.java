@@ -156,7 +156,7 @@ class MissingModulesTest {
   @Test
   void anEventThatFailsCostsTheEventsAndNoFiber(@TempDir Path broken) throws Exception {
     for (String event : List.of("FiberSlice", "FiberStart", "FiberEnd", "Blocking")) {
-      Path file = broken.resolve("dev/weft/FlightEvents$" + event + ".class");
+      Path file = broken.resolve("dev/weft/internal/events/FlightEvents$" + event + ".class");
       Files.createDirectories(file.getParent());
       Files.write(file, new byte[] {1, 2, 3}); // no class: an error where it is first used
     }

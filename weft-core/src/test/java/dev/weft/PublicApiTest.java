@@ -2,7 +2,7 @@ package dev.weft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.weft.internal.jdk.RawContinuation;
+import dev.weft.internal.switching.RawContinuation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.annotation.Annotation;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.weft.internal.Uninterrupted;
+import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
@@ -357,7 +358,7 @@ class ScopeCancelTest {
   private static void outlive(Duration limit, CountDownLatch begun) {
     begun.countDown();
     CountDownLatch over = new CountDownLatch(1);
-    Weft.here().timers().after(limit.plusMillis(100), over::countDown);
+    SchedulerCore.here().timers().after(limit.plusMillis(100), over::countDown);
     Uninterrupted.await(over::await);
   }
 

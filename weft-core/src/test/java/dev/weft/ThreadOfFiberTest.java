@@ -2,6 +2,7 @@ package dev.weft;
 
 import static dev.weft.Eventually.eventually;
 import static dev.weft.Eventually.waits;
+import static dev.weft.internal.sched.Cores.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -286,7 +287,7 @@ class ThreadOfFiberTest {
     Thread thread = fiber.thread();
     fiber.join();
     assertThat(fiber.toFuture()).isCompleted();
-    eventually("it waits for the scope", fiber::isWaiting);
+    eventually("it waits for the scope", core(fiber)::isWaiting);
     assertThat(thread.getState()).isEqualTo(Thread.State.WAITING);
     assertThat(childEnded).isFalse();
     assertThat(scheduler.stats().ended()).isZero();
@@ -314,11 +315,11 @@ class ThreadOfFiberTest {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber = scheduler.go(() -> Fiber.suspend());
       waits(fiber);
-      assertThat(fiber.threadOrNull()).isNotNull();
+      assertThat(core(fiber).threadOrNull()).isNotNull();
       scheduler.schedule(fiber);
       fiber.join();
       eventually("it is retired", () -> scheduler.stats().ended() == 1);
-      assertThat(fiber.threadOrNull()).isNull();
+      assertThat(core(fiber).threadOrNull()).isNull();
     }
   }
 }

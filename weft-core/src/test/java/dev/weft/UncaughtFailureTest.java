@@ -3,6 +3,7 @@ package dev.weft;
 import static dev.weft.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.List;
@@ -78,7 +79,7 @@ class UncaughtFailureTest {
 
   @Test
   void soItIsOfRun() {
-    Weft.run(() -> Weft.here().go(FiberOptions.named("in run"), () -> fail()));
+    Weft.run(() -> SchedulerCore.here().go(FiberOptions.named("in run"), () -> fail()));
     assertTold("default", "in run");
   }
 

@@ -1,6 +1,7 @@
 package dev.weft;
 
 import static dev.weft.Eventually.waits;
+import static dev.weft.internal.sched.Cores.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -474,7 +475,7 @@ class WithTimeoutTest {
           assertThatExceptionOfType(TimeoutException.class)
               .isThrownBy(() -> Weft.withTimeout(ms(1), () -> sleepAnd(LONG, "")));
           assertThat(Thread.interrupted()).isFalse();
-          assertThat(Fiber.current().filter(Fiber::hasDeadline)).isEmpty();
+          assertThat(Fiber.current().filter(self -> core(self).hasDeadline())).isEmpty();
         });
   }
 

@@ -1,8 +1,8 @@
 package dev.weft.cli;
 
-import dev.weft.internal.FiberAccess;
 import dev.weft.internal.HookFamilies;
 import dev.weft.internal.poller.Poller;
+import dev.weft.internal.sched.ProgramMain;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.List;
@@ -71,7 +71,7 @@ final class Launcher {
 
   private static void runAsFiber(MainMethod main, String[] arguments, int threads) {
     AtomicBoolean failed = new AtomicBoolean();
-    FiberAccess.runMain(
+    ProgramMain.run(
         threads,
         () -> {
           try {

@@ -14,9 +14,9 @@ final class StackTraces {
 
   private static final Set<String> BELOW_A_FIBER =
       Set.of(
-          "dev.weft.ProgramMain",
+          "dev.weft.internal.sched.ProgramMain",
           "dev.weft.Fiber",
-          "dev.weft.Strand",
+          "dev.weft.internal.sched.FiberExecutor",
           "java.lang.VirtualThread",
           "jdk.internal.misc.Unsafe"); // initializes the class of main
 

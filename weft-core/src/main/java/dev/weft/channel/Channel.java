@@ -1,8 +1,8 @@
 package dev.weft.channel;
 
-import dev.weft.Fiber;
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.CurrentFiber;
+import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
@@ -172,13 +172,13 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    */
   public void send(T value) throws InterruptedException {
     Objects.requireNonNull(value, "value");
-    if (sendAny(value, FiberAccess.enter()) == CLOSED) {
+    if (sendAny(value, CurrentFiber.enterWait()) == CLOSED) {
       throw closed("send to");
     }
   }
 
   /** Sends and waits if need be; returns CLOSED if it was not sent. */
-  Object sendAny(Object value, @Nullable Fiber<?> self) throws InterruptedException {
+  Object sendAny(Object value, @Nullable FiberCore<?> self) throws InterruptedException {
     Object sent = send(value, true, self);
     if (sent instanceof Waiter waiter) {
       waiter.await(senders);
@@ -195,7 +195,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
   public boolean send(T value, Duration limit) throws InterruptedException {
     Objects.requireNonNull(value, "value");
     Objects.requireNonNull(limit, "limit");
-    Object sent = send(value, true, FiberAccess.enter());
+    Object sent = send(value, true, CurrentFiber.enterWait());
     if (sent instanceof Waiter waiter) {
       if (!waiter.await(senders, limit)) {
         return false;
@@ -215,7 +215,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    */
   public boolean trySend(T value) {
     Objects.requireNonNull(value, "value");
-    FiberAccess.giveWay();
+    CurrentFiber.yieldIfSliceExpired();
     Object sent = sendNow(value);
     if (sent == CLOSED) {
       throw closed("send to");
@@ -232,7 +232,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    * Returns the value if it was sent, CLOSED, or, if it cannot be at once, the place where its
    * sender now waits; NOTHING if that is not to wait.
    */
-  private Object send(Object value, boolean waits, @Nullable Fiber<?> self) {
+  private Object send(Object value, boolean waits, @Nullable FiberCore<?> self) {
     WaitNode receiver;
     lock.lock();
     try {
@@ -286,11 +286,11 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    * @throws InterruptedException if the caller is interrupted or cancelled; no value was taken
    */
   public T receive() throws InterruptedException {
-    return valueOf(receiveAny(FiberAccess.enter()));
+    return valueOf(receiveAny(CurrentFiber.enterWait()));
   }
 
   /** Receives and waits if need be; returns the value, or CLOSED. */
-  Object receiveAny(@Nullable Fiber<?> self) throws InterruptedException {
+  Object receiveAny(@Nullable FiberCore<?> self) throws InterruptedException {
     Object value = receive(true, self);
     if (value instanceof Waiter waiter) {
       waiter.await(receivers);
@@ -316,7 +316,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    * @throws InterruptedException if the caller is interrupted or cancelled; no value was taken
    */
   public Optional<T> receiveOrClosed() throws InterruptedException {
-    Object value = receiveAny(FiberAccess.enter());
+    Object value = receiveAny(CurrentFiber.enterWait());
     return isNormalEnd(value) ? Optional.empty() : Optional.of(valueOf(value));
   }
 
@@ -328,7 +328,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    */
   public Optional<T> receive(Duration limit) throws InterruptedException {
     Objects.requireNonNull(limit, "limit");
-    Object value = receive(true, FiberAccess.enter());
+    Object value = receive(true, CurrentFiber.enterWait());
     if (value instanceof Waiter waiter) {
       if (!waiter.await(receivers, limit)) {
         return Optional.empty();
@@ -344,7 +344,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    * @throws ChannelClosedException if the channel is closed and empty
    */
   public Optional<T> tryReceive() {
-    FiberAccess.giveWay();
+    CurrentFiber.yieldIfSliceExpired();
     Object value = receiveNow();
     return value == NOTHING ? Optional.empty() : Optional.of(valueOf(value));
   }
@@ -368,7 +368,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
    * Returns the value, CLOSED, or, if there is none yet, the place where its receiver now waits;
    * NOTHING if that is not to wait.
    */
-  private Object receive(boolean waits, @Nullable Fiber<?> self) {
+  private Object receive(boolean waits, @Nullable FiberCore<?> self) {
     WaitNode sender;
     Object value;
     lock.lock();

@@ -1,7 +1,7 @@
 package dev.weft.channel;
 
-import dev.weft.Fiber;
-import dev.weft.internal.FiberAccess;
+import dev.weft.internal.sched.CurrentFiber;
+import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.WakeList;
 import java.time.Duration;
@@ -40,7 +40,7 @@ public final class Select {
   @SafeVarargs
   @SuppressWarnings("varargs") // they are only read
   public static <R> R of(Clause<R>... clauses) throws InterruptedException {
-    Fiber<?> self = FiberAccess.enter();
+    FiberCore<?> self = CurrentFiber.enterWait();
     if (clauses.length == 1 && clauses[0] instanceof OfChannel<R> only) {
       return only.finish(only.doAlone(self));
     }
@@ -119,7 +119,7 @@ public final class Select {
     abstract boolean looksReady();
 
     /** Does it, and waits if need be, as if there were no select; returns the value or CLOSED. */
-    abstract Object doAlone(@Nullable Fiber<?> self) throws InterruptedException;
+    abstract Object doAlone(@Nullable FiberCore<?> self) throws InterruptedException;
 
     /** Does it, if it can be done at once; returns the value, NOTHING or CLOSED. */
     abstract Object doNow();
@@ -161,7 +161,7 @@ public final class Select {
     }
 
     @Override
-    Object doAlone(@Nullable Fiber<?> self) throws InterruptedException {
+    Object doAlone(@Nullable FiberCore<?> self) throws InterruptedException {
       return from.receiveAny(self);
     }
 
@@ -211,7 +211,7 @@ public final class Select {
     }
 
     @Override
-    Object doAlone(@Nullable Fiber<?> self) throws InterruptedException {
+    Object doAlone(@Nullable FiberCore<?> self) throws InterruptedException {
       return channel.sendAny(value, self);
     }
 

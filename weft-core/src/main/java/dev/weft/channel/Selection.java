@@ -1,11 +1,11 @@
 package dev.weft.channel;
 
-import dev.weft.Fiber;
 import dev.weft.channel.Select.Clause;
 import dev.weft.channel.Select.OfChannel;
 import dev.weft.channel.Select.Otherwise;
 import dev.weft.channel.Select.SwitchedOff;
 import dev.weft.channel.Select.Timeout;
+import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.Waiter;
 import dev.weft.internal.wait.WakeList;
@@ -121,7 +121,7 @@ final class Selection<R> {
     return count == 1 || ThreadLocalRandom.current().nextInt(LOTS) % count == 0;
   }
 
-  R select(@Nullable Fiber<?> self) throws InterruptedException {
+  R select(@Nullable FiberCore<?> self) throws InterruptedException {
     WakeList woken = new WakeList();
     OfChannel<R> done;
     Object value = Channel.NOTHING;

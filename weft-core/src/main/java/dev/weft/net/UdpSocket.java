@@ -1,6 +1,8 @@
 package dev.weft.net;
 
+import dev.weft.internal.net.Limits;
 import dev.weft.internal.net.NetSocket;
+import dev.weft.internal.net.Turns;
 import dev.weft.internal.poller.Poller;
 import dev.weft.sync.Mutex;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.weft.sync;
 
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.CurrentFiber;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
 import dev.weft.internal.wait.WakeList;
@@ -52,7 +52,7 @@ public final class Barrier {
    * @throws InterruptedException if the caller is interrupted, cancelled or past its deadline
    */
   public int await() throws InterruptedException {
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     long mine = arrive(waiter);
     if (mine >= 0) {
       try {
@@ -70,7 +70,7 @@ public final class Barrier {
   /** Waits until all parties have arrived, for so long; returns whether they have. */
   public boolean await(Duration limit) throws InterruptedException {
     Objects.requireNonNull(limit, "limit");
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     long mine = arrive(waiter);
     if (mine < 0) {
       return true;

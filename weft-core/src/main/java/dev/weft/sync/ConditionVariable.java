@@ -1,7 +1,8 @@
 package dev.weft.sync;
 
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.CurrentFiber;
+import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
@@ -45,7 +46,7 @@ public final class ConditionVariable {
    * @throws IllegalMonitorStateException if the caller does not hold the lock
    */
   public void await(Lock lock) throws InterruptedException {
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     int times = release(lock, waiter);
     try {
       waiter.await(queue);
@@ -63,7 +64,7 @@ public final class ConditionVariable {
    */
   public void await(Lock lock, BooleanSupplier until) throws InterruptedException {
     Objects.requireNonNull(lock, "lock");
-    FiberAccess.enter();
+    CurrentFiber.enterWait();
     if (lock instanceof Mutex mutex) {
       mutex.checkHeld("wait for a condition of");
     }
@@ -75,7 +76,7 @@ public final class ConditionVariable {
   /** Waits for a signal for so long; returns false if there was none. */
   public boolean await(Lock lock, Duration limit) throws InterruptedException {
     Objects.requireNonNull(limit, "limit");
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     int times = release(lock, waiter);
     try {
       return waiter.await(queue, limit);
@@ -85,7 +86,7 @@ public final class ConditionVariable {
   }
 
   void awaitUninterruptibly(Lock lock) {
-    Waiter waiter = new Waiter(FiberAccess.current());
+    Waiter waiter = new Waiter(FiberCore.currentOrNull());
     int times = release(lock, waiter);
     try {
       waiter.awaitUninterruptibly(queue);

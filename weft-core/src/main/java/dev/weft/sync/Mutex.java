@@ -1,7 +1,8 @@
 package dev.weft.sync;
 
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.CurrentFiber;
+import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
@@ -81,7 +82,7 @@ public final class Mutex implements Lock {
     if (STATE.compareAndSet(this, FREE, HELD)) {
       owner = me;
     } else if (!lockedAgain(me)) {
-      Waiter waiter = new Waiter(FiberAccess.current());
+      Waiter waiter = new Waiter(FiberCore.currentOrNull());
       if (!takeOrQueue(waiter)) {
         waiter.awaitUninterruptibly(queue);
       }
@@ -97,7 +98,7 @@ public final class Mutex implements Lock {
    */
   @Override
   public void lockInterruptibly() throws InterruptedException {
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     Thread me = Thread.currentThread();
     if (!lockedAgain(me)) {
       if (!takeOrQueue(waiter)) {
@@ -124,7 +125,7 @@ public final class Mutex implements Lock {
    */
   public boolean tryLock(Duration limit) throws InterruptedException {
     Objects.requireNonNull(limit, "limit");
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     Thread me = Thread.currentThread();
     if (!lockedAgain(me)) {
       if (!takeOrQueue(waiter) && !waiter.await(queue, limit)) {
@@ -260,7 +261,7 @@ public final class Mutex implements Lock {
             + " "
             + this
             + ": the caller, "
-            + FiberAccess.describe(Thread.currentThread())
+            + FiberCore.describe(Thread.currentThread())
             + ", does not hold it");
   }
 
@@ -268,7 +269,7 @@ public final class Mutex implements Lock {
   public String toString() {
     Thread holder = owner;
     String who =
-        holder != null ? "held by " + FiberAccess.describe(holder) : isLocked() ? "held" : "free";
+        holder != null ? "held by " + FiberCore.describe(holder) : isLocked() ? "held" : "free";
     return "mutex " + Integer.toHexString(System.identityHashCode(this)) + " (" + who + ")";
   }
 }

@@ -1,7 +1,7 @@
 package dev.weft.sync;
 
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.CurrentFiber;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
@@ -51,7 +51,7 @@ public final class Semaphore {
    */
   public void acquire(int count) throws InterruptedException {
     check(count);
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     if (takeOrQueue(waiter, count)) {
       return;
     }
@@ -91,7 +91,7 @@ public final class Semaphore {
   public boolean tryAcquire(int count, Duration limit) throws InterruptedException {
     check(count);
     Objects.requireNonNull(limit, "limit");
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     if (takeOrQueue(waiter, count)) {
       return true;
     }

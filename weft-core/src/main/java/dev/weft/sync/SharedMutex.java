@@ -1,8 +1,8 @@
 package dev.weft.sync;
 
-import dev.weft.Fiber;
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.CurrentFiber;
+import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
@@ -78,7 +78,7 @@ public final class SharedMutex implements ReadWriteLock {
     Thread one = writer;
     return "shared mutex "
         + Integer.toHexString(System.identityHashCode(this))
-        + (one != null ? " (written by " + FiberAccess.describe(one) + ")" : "");
+        + (one != null ? " (written by " + FiberCore.describe(one) + ")" : "");
   }
 
   /** What both have in common. */
@@ -107,7 +107,7 @@ public final class SharedMutex implements ReadWriteLock {
 
     private void lockSlow() {
       refuseWriter();
-      Waiter waiter = takeOrQueue(FiberAccess.current());
+      Waiter waiter = takeOrQueue(FiberCore.currentOrNull());
       if (waiter != null) {
         waiter.awaitUninterruptibly(queue);
       }
@@ -117,7 +117,7 @@ public final class SharedMutex implements ReadWriteLock {
     @Override
     public void lockInterruptibly() throws InterruptedException {
       refuseWriter();
-      Waiter waiter = takeOrQueue(FiberAccess.enter());
+      Waiter waiter = takeOrQueue(CurrentFiber.enterWait());
       if (waiter != null) {
         try {
           waiter.await(queue);
@@ -148,7 +148,7 @@ public final class SharedMutex implements ReadWriteLock {
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
       Duration limit = Duration.ofNanos(unit.toNanos(time));
       refuseWriter();
-      Waiter waiter = takeOrQueue(FiberAccess.enter());
+      Waiter waiter = takeOrQueue(CurrentFiber.enterWait());
       if (waiter != null) {
         boolean got = false;
         try {
@@ -167,7 +167,7 @@ public final class SharedMutex implements ReadWriteLock {
     }
 
     /** Takes it and returns null, or returns the waiter that has joined the queue. */
-    private @Nullable Waiter takeOrQueue(@Nullable Fiber<?> self) {
+    private @Nullable Waiter takeOrQueue(@Nullable FiberCore<?> self) {
       guard.lock();
       try {
         if (take()) {
@@ -196,7 +196,7 @@ public final class SharedMutex implements ReadWriteLock {
           "cannot unlock "
               + this
               + ": the caller, "
-              + FiberAccess.describe(Thread.currentThread())
+              + FiberCore.describe(Thread.currentThread())
               + ", does not hold it");
     }
 

@@ -1,7 +1,7 @@
 package dev.weft.sync;
 
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.CurrentFiber;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
 import dev.weft.internal.wait.WakeList;
@@ -59,7 +59,7 @@ public final class WaitGroup {
    * @throws InterruptedException if the caller is interrupted, cancelled or past its deadline
    */
   public void await() throws InterruptedException {
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     if (!isDoneOrQueue(waiter)) {
       waiter.await(queue);
     }
@@ -68,7 +68,7 @@ public final class WaitGroup {
   /** Waits until all is done, for so long; returns whether it is. */
   public boolean await(Duration limit) throws InterruptedException {
     Objects.requireNonNull(limit, "limit");
-    Waiter waiter = new Waiter(FiberAccess.enter());
+    Waiter waiter = new Waiter(CurrentFiber.enterWait());
     return isDoneOrQueue(waiter) || waiter.await(queue, limit);
   }
 

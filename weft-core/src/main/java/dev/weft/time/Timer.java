@@ -1,5 +1,7 @@
 package dev.weft.time;
 
+import dev.weft.internal.timer.OneShotTimer;
+import dev.weft.internal.timer.RecurringTimer;
 import java.time.Duration;
 
 /** A callback that is to run at some time, or every so often. Made by {@link Timers}. */

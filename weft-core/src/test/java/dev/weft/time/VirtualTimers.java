@@ -1,11 +1,11 @@
 package dev.weft.time;
 
 import dev.weft.Body;
-import dev.weft.internal.TimerHost;
-import dev.weft.internal.TimerPlace;
-import dev.weft.internal.TimersAccess;
+import dev.weft.internal.timer.TimerHost;
 import dev.weft.internal.timer.TimerNode;
+import dev.weft.internal.timer.TimerPlace;
 import dev.weft.internal.timer.TimerQueue;
+import dev.weft.internal.timer.TimersCore;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ final class VirtualTimers implements TimerHost, TimerPlace {
   private boolean callbacksHeld;
   private boolean refused;
 
-  final Timers timers = TimersAccess.newTimers(this);
+  final Timers timers = new TimersCore(this);
 
   /** Returns how long the clock has run. */
   Duration elapsed() {

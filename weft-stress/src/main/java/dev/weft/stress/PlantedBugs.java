@@ -1,7 +1,7 @@
 package dev.weft.stress;
 
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
@@ -54,7 +54,7 @@ final class PlantedBugs {
             } finally {
               guard.unlock();
             }
-            Waiter waiter = new Waiter(FiberAccess.current());
+            Waiter waiter = new Waiter(FiberCore.currentOrNull());
             guard.lock();
             try {
               queue.add(waiter);
@@ -87,7 +87,7 @@ final class PlantedBugs {
               held = true; // not in one step
               return;
             }
-            Waiter waiter = new Waiter(FiberAccess.current());
+            Waiter waiter = new Waiter(FiberCore.currentOrNull());
             guard.lock();
             try {
               if (!held) {

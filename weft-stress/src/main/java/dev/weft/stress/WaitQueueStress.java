@@ -2,8 +2,8 @@ package dev.weft.stress;
 
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
@@ -126,7 +126,7 @@ final class WaitQueueStress {
   }
 
   private boolean acquire(SplittableRandom random) throws InterruptedException {
-    Waiter waiter = new Waiter(FiberAccess.current());
+    Waiter waiter = new Waiter(FiberCore.currentOrNull());
     lock.lock();
     try {
       if (tokens > 0) {

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** How the hook makes a class that extends one of the JDK's, to be defined in its package. */
-final class ClassInJdk {
+public final class ClassInJdk {
   /** A field of it. */
-  record Part(String name, ClassDesc type) {}
+  public record Part(String name, ClassDesc type) {}
 
   /**
    * Says to the compiler that a field keeps its value, which it believes of classes of the JDK:
@@ -34,7 +34,7 @@ final class ClassInJdk {
    *
    * @param parent has a constructor without arguments
    */
-  static byte[] extending(
+  public static byte[] extending(
       ClassDesc parent, ClassDesc self, List<Part> parts, Consumer<ClassBuilder> methods) {
     return ClassFile.of()
         .build(

@@ -6,6 +6,7 @@ import static java.lang.constant.ConstantDescs.CD_Class;
 import static java.lang.constant.ConstantDescs.CD_MethodHandles_Lookup;
 import static java.lang.invoke.MethodType.methodType;
 
+import dev.weft.internal.Unchecked;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.MethodBuilder;
 import java.lang.constant.ClassDesc;
@@ -30,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  *   }
  * </pre>
  */
-final class Inside {
+public final class Inside {
   /** Whether Weft is to switch threads itself: not with {@code -Dweft.switch=jdk}. */
-  static final boolean SWITCHES = !"jdk".equals(System.getProperty("weft.switch"));
+  public static final boolean SWITCHES = !"jdk".equals(System.getProperty("weft.switch"));
 
   private static final ClassDesc SELF = ClassDesc.of("java.lang.WeftInside");
   private static final ClassDesc HANDLES = ClassDesc.of("java.lang.invoke.MethodHandles");
@@ -58,13 +59,13 @@ final class Inside {
   private Inside() {}
 
   /** Returns access to all that is in a class of the JDK, as it has itself. */
-  static Lookup of(Class<?> type) throws ReflectiveOperationException {
+  public static Lookup of(Class<?> type) throws ReflectiveOperationException {
     try {
       return (Lookup) GIVE.invokeExact(type);
     } catch (ReflectiveOperationException e) {
       throw e;
     } catch (Throwable e) {
-      throw VirtualThreads.rethrow(e);
+      throw Unchecked.rethrow(e);
     }
   }
 
@@ -76,7 +77,7 @@ final class Inside {
    * @param classData what its code gets by {@link MethodHandles#classData}, if anything
    * @return that method
    */
-  static MethodHandle defineBeside(
+  public static MethodHandle defineBeside(
       Class<?> host,
       ClassDesc name,
       MethodTypeDesc type,

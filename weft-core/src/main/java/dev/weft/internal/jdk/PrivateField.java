@@ -3,11 +3,11 @@ package dev.weft.internal.jdk;
 import java.lang.reflect.Field;
 
 /** How the hook gets at a private field of the JDK. */
-final class PrivateField {
+public final class PrivateField {
   private PrivateField() {}
 
   /** Returns the field, to be read and written. */
-  static Field of(Class<?> owner, String name) throws NoSuchFieldException {
+  public static Field of(Class<?> owner, String name) throws NoSuchFieldException {
     Field field = owner.getDeclaredField(name);
     field.setAccessible(true);
     return field;

@@ -1,8 +1,8 @@
 package dev.weft.internal.net;
 
-import dev.weft.internal.IoWaits;
 import dev.weft.internal.Nanos;
 import dev.weft.internal.poller.Poller;
+import dev.weft.internal.sched.CurrentFiber;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
@@ -77,7 +77,7 @@ public final class Connecting {
   /** Waits before the next try; returns nothing, throws if interrupted. */
   static void pause(NetSocket socket, Duration pause, String doing) throws IOException {
     try {
-      IoWaits.get().sleep(pause);
+      CurrentFiber.sleep(pause);
     } catch (InterruptedException e) {
       throw socket.interrupted(e, doing);
     }

@@ -1,11 +1,11 @@
 package dev.weft.internal.net;
 
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.IoWaits;
+import dev.weft.internal.blocking.BlockingCall;
 import dev.weft.internal.poller.CallMemory;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.poller.Poller;
+import dev.weft.internal.sched.IoWaits;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -136,7 +136,7 @@ final class FdSocket extends NetSocket {
 
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
-    CallMemory memory = IoWaits.get().callMemory();
+    CallMemory memory = IoWaits.callMemory();
     int few = memory.size();
     if (length <= few) {
       return read(memory, bytes, offset, length);
@@ -183,7 +183,7 @@ final class FdSocket extends NetSocket {
   }
 
   private int read(MemorySegment target) throws IOException {
-    MemorySegment errno = IoWaits.get().callMemory().errno();
+    MemorySegment errno = IoWaits.callMemory().errno();
     if (!beginRead()) {
       return UNAVAILABLE;
     }
@@ -241,7 +241,7 @@ final class FdSocket extends NetSocket {
 
   @Override
   public int write(byte[] bytes, int offset, int length) throws IOException {
-    CallMemory memory = IoWaits.get().callMemory();
+    CallMemory memory = IoWaits.callMemory();
     if (length > memory.size()) {
       return write(MemorySegment.ofArray(bytes).asSlice(offset, Math.min(length, MOST)));
     }
@@ -276,7 +276,7 @@ final class FdSocket extends NetSocket {
   }
 
   private int write(MemorySegment source) throws IOException {
-    MemorySegment errno = IoWaits.get().callMemory().errno();
+    MemorySegment errno = IoWaits.callMemory().errno();
     if (!beginWrite()) {
       return UNAVAILABLE;
     }
@@ -337,7 +337,7 @@ final class FdSocket extends NetSocket {
                 MemorySegment.ofBuffer(buffer),
                 MemorySegment.ofArray(address),
                 MemorySegment.ofArray(length),
-                IoWaits.get().callMemory().errno());
+                IoWaits.callMemory().errno());
       } while (count == -LinuxCalls.EINTR);
     } catch (Throwable e) { // as in read
       readable.set(true);
@@ -367,7 +367,7 @@ final class FdSocket extends NetSocket {
       do {
         count =
             LinuxCalls.sendTo(
-                fd, MemorySegment.ofBuffer(buffer), address, IoWaits.get().callMemory().errno());
+                fd, MemorySegment.ofBuffer(buffer), address, IoWaits.callMemory().errno());
       } while (isToBeTriedAgain(count));
       if (count == -LinuxCalls.EAGAIN) {
         return false;
@@ -614,7 +614,7 @@ final class FdSocket extends NetSocket {
       EpollPoller at = poller;
       while (result == -LinuxCalls.EBADF) { // that of a scheduler that has just stopped
         if (at == null || at.isClosed()) {
-          at = (EpollPoller) IoWaits.get().poller();
+          at = (EpollPoller) IoWaits.poller();
           result = at.add(this, fd, wanted);
         } else {
           result = at.modify(this, fd, wanted);
@@ -659,7 +659,7 @@ final class FdSocket extends NetSocket {
   /** The system waits until all is sent, and with it whoever closes it. */
   private void closeSlowly() {
     try {
-      FiberAccess.blockingUninterrupted(Executors.callable(() -> LinuxCalls.close(fd)));
+      BlockingCall.runUninterrupted(Executors.callable(() -> LinuxCalls.close(fd)));
     } catch (Exception e) {
       throw new AssertionError("a native call does not throw", e);
     }

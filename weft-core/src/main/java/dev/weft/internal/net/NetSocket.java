@@ -1,8 +1,8 @@
 package dev.weft.internal.net;
 
-import dev.weft.internal.IoWaits;
 import dev.weft.internal.poller.Pollable;
 import dev.weft.internal.poller.Poller;
+import dev.weft.internal.sched.IoWaits;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
@@ -129,7 +129,7 @@ public abstract class NetSocket extends Pollable {
     readiness.expect(Thread.currentThread());
     try {
       arm(direction);
-      came = IoWaits.get().await(readiness, limit);
+      came = IoWaits.await(readiness, limit);
     } catch (InterruptedException e) {
       throw interrupted(e, doing);
     } catch (UncheckedIOException e) { // no descriptor left to poll by

@@ -1,9 +1,9 @@
 package dev.weft.internal.net;
 
-import dev.weft.internal.IoWaits;
-import dev.weft.internal.jdk.Pinning;
 import dev.weft.internal.poller.NioPoller;
 import dev.weft.internal.poller.Poller;
+import dev.weft.internal.sched.IoWaits;
+import dev.weft.internal.switching.Pinning;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -288,7 +288,7 @@ final class NioSocket extends NetSocket {
       synchronized (this) {
         at = poller;
         if (at == null || at.isClosed()) {
-          at = (NioPoller) IoWaits.get().poller();
+          at = (NioPoller) IoWaits.poller();
           key = at.add(this, channel);
           poller = at;
         }

@@ -1,7 +1,7 @@
 package dev.weft.internal.net;
 
-import dev.weft.internal.FiberAccess;
-import dev.weft.internal.IoWaits;
+import dev.weft.internal.poller.ReadyEvent;
+import dev.weft.internal.sched.FiberCore;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *       looks for the name. At most one waits; others stand in line for the socket's lock.
  * </ul>
  */
-final class Readiness implements IoWaits.Event {
+final class Readiness implements ReadyEvent {
   private static final VarHandle READY;
   private static final VarHandle WAITER;
 
@@ -72,7 +72,7 @@ final class Readiness implements IoWaits.Event {
     ready = true;
     Thread waiting = waiter;
     if (waiting != null) {
-      FiberAccess.unpark(waiting);
+      FiberCore.unpark(waiting);
     }
   }
 

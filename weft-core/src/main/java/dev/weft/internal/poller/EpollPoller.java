@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import dev.weft.internal.wait.SpinLock;
+import dev.weft.internal.lock.SpinLock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -72,8 +72,8 @@ public final class EpollPoller extends Poller {
   private int usedSlots = 1; // slot 0 belongs to the eventfd
   private int lastNumber;
 
-  // made when first needed, by the worker's thread: it links the system's calls, which takes long
-  private @Nullable HookedDescriptors hooked;
+  // what the hook keeps here; the worker's thread only
+  private @Nullable Object attachment;
 
   // ---- registering ----
 
@@ -100,7 +100,8 @@ public final class EpollPoller extends Poller {
   private boolean isLeftOver(int fd) {
     AtomicReferenceArray<@Nullable Pollable> known = slots;
     for (int i = 1; i < known.length(); i++) {
-      if (known.get(i) instanceof HookedDescriptor descriptor && descriptor.letsGo(fd)) {
+      Pollable pollable = known.get(i);
+      if (pollable != null && pollable.letsGo(fd)) {
         return true;
       }
     }
@@ -119,7 +120,7 @@ public final class EpollPoller extends Poller {
    *
    * @return 0, or a negated error number
    */
-  int watch(Pollable pollable, int fd, int interest, Control control) {
+  public int watch(Pollable pollable, int fd, int interest, Control control) {
     if (isClosed()) {
       return -LinuxCalls.EBADF;
     }
@@ -136,20 +137,20 @@ public final class EpollPoller extends Poller {
   }
 
   /** Has the kernel tell nothing more of a descriptor that is watched by edge. */
-  void silence(Pollable pollable, int fd, Control control) {
+  public void silence(Pollable pollable, int fd, Control control) {
     if (!isClosed()) {
       int _ = control.call(MODIFY, fd, EDGE, pollable.token); // or fd is, which is silent too
     }
   }
 
-  /** Returns those that the JDK's own sockets have; only to be used on the worker's thread. */
-  public HookedDescriptors hooked() {
-    HookedDescriptors made = hooked;
-    if (made == null) {
-      made = new HookedDescriptors(this);
-      hooked = made;
-    }
-    return made;
+  /** Returns what the hook keeps here; only to be used on the worker's thread. */
+  public @Nullable Object attachment() {
+    return attachment;
+  }
+
+  /** Keeps something for the hook; only to be used on the worker's thread. */
+  public void attach(Object kept) {
+    attachment = kept;
   }
 
   /** Ends a registration; the descriptor must still be open. */
@@ -175,7 +176,7 @@ public final class EpollPoller extends Poller {
   }
 
   /** What a call of epoll_ctl needs; for one thread at a time. */
-  final class Control {
+  public final class Control {
     private final int[] event = new int[4];
     private final MemorySegment memory = MemorySegment.ofArray(event);
     private final MemorySegment errno = LinuxCalls.newState();

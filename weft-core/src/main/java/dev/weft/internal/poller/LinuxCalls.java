@@ -379,11 +379,11 @@ public final class LinuxCalls {
     }
   }
 
-  static long receive(int fd, long address, long size, MemorySegment state) {
+  public static long receive(int fd, long address, long size, MemorySegment state) {
     return onAddress(ByAddress.RECVFROM, fd, address, size, MSG_DONTWAIT, state);
   }
 
-  static long send(int fd, long address, long size, MemorySegment state) {
+  public static long send(int fd, long address, long size, MemorySegment state) {
     return onAddress(ByAddress.SENDTO, fd, address, size, MSG_NOSIGNAL | MSG_DONTWAIT, state);
   }
 

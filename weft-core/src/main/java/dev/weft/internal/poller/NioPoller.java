@@ -1,6 +1,6 @@
 package dev.weft.internal.poller;
 
-import dev.weft.internal.jdk.Pinning;
+import dev.weft.internal.switching.Pinning;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.CancelledKeyException;

@@ -13,4 +13,12 @@ public abstract class Pollable {
    * @param ended whether the other side will send no more, or an error is pending
    */
   protected abstract void onReady(int directions, boolean ended);
+
+  /**
+   * Asked when another pollable is to be registered for this descriptor: returns true if this one
+   * was registered for it, is not waited for, and gives it up.
+   */
+  protected boolean letsGo(int fd) {
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 package dev.weft.internal.poller;
 
-import dev.weft.internal.jdk.Pinning;
+import dev.weft.internal.switching.Pinning;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

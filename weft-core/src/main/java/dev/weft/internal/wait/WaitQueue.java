@@ -1,5 +1,6 @@
 package dev.weft.internal.wait;
 
+import dev.weft.internal.lock.SpinLock;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,9 +1,10 @@
 package dev.weft.internal.wait;
 
-import dev.weft.Fiber;
-import dev.weft.internal.FiberAccess;
 import dev.weft.internal.Nanos;
-import dev.weft.internal.jdk.Slices;
+import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.Timeout;
+import dev.weft.internal.sched.WaitLimit;
+import dev.weft.internal.switching.Mounting;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -49,13 +50,13 @@ public final class Waiter extends WaitNode {
   /** The thread that waits. */
   public final Thread thread = Thread.currentThread();
 
-  private final @Nullable Fiber<?> self;
+  private final @Nullable FiberCore<?> self;
 
   // null while WAITING, then one of its places, or GAVE_UP
   private volatile @Nullable Object chosen;
 
   /** Creates one for the caller: the fiber, or null for any other thread. */
-  public Waiter(@Nullable Fiber<?> self) {
+  public Waiter(@Nullable FiberCore<?> self) {
     this.self = self;
   }
 
@@ -71,14 +72,14 @@ public final class Waiter extends WaitNode {
 
   void unpark() {
     if (self != null) {
-      FiberAccess.unpark(self);
+      self.unpark();
     } else {
       LockSupport.unpark(thread);
     }
   }
 
   private boolean isGone() {
-    return self != null && FiberAccess.isGone(self);
+    return self != null && self.isGone();
   }
 
   /** Returns the chosen place, once it has waited. */
@@ -101,7 +102,7 @@ public final class Waiter extends WaitNode {
         if (endedByInterrupt()) {
           return;
         }
-        Slices.park(blocker);
+        Mounting.park(blocker);
       }
     } finally {
       giveUp(); // nothing to do as a rule
@@ -118,7 +119,7 @@ public final class Waiter extends WaitNode {
   }
 
   private boolean awaitFor(Object blocker, Duration limit) throws InterruptedException {
-    try (FiberAccess.Limit time = FiberAccess.limit(self, limit)) {
+    try (WaitLimit time = Timeout.of(self, limit)) {
       while (chosen == null) {
         if (endedByInterrupt()) {
           return true;
@@ -136,7 +137,7 @@ public final class Waiter extends WaitNode {
     boolean interrupted = false;
     try {
       while (chosen == null) {
-        Slices.park(blocker);
+        Mounting.park(blocker);
         if (chosen == null) {
           interrupted |= Thread.interrupted();
         }
@@ -152,7 +153,7 @@ public final class Waiter extends WaitNode {
   /** Returns true if an interrupt came but it was chosen before; throws if it was not. */
   private boolean endedByInterrupt() throws InterruptedException {
     try {
-      FiberAccess.throwIfInterrupted(self);
+      FiberCore.throwIfInterrupted(self);
       return false;
     } catch (InterruptedException e) {
       if (giveUp()) {

@@ -8,7 +8,8 @@ import dev.weft.Fiber;
 import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
 import dev.weft.Weft;
-import dev.weft.internal.FiberAccess;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.FiberCore;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,7 +33,7 @@ class WaitQueueTest {
   }
 
   private Waiter join() {
-    Waiter waiter = new Waiter(FiberAccess.current());
+    Waiter waiter = new Waiter(FiberCore.currentOrNull());
     join(waiter, queue);
     return waiter;
   }
@@ -238,7 +239,7 @@ class WaitQueueTest {
     Fiber<Object> fiber =
         scheduler.go(
             () -> {
-              Waiter waiter = new Waiter(FiberAccess.current());
+              Waiter waiter = new Waiter(FiberCore.currentOrNull());
               WaitNode second = new WaitNode(waiter);
               lock.lock();
               try {

@@ -1,0 +1,75 @@
+package dev.weft.internal.hook;
+
+import dev.weft.internal.HookFamilies;
+import dev.weft.internal.Log;
+import dev.weft.internal.jdk.UnsupportedJdk;
+import dev.weft.internal.poller.Poller;
+import dev.weft.internal.switching.CarrierThread;
+
+/**
+ * Puts the hook into the JDK, part by part, before the first fiber runs. A part that does not fit
+ * this JDK is left out and said once, by name.
+ */
+public final class HookInstallation {
+  private static volatile boolean timers;
+  private static volatile boolean sockets;
+  private static volatile boolean names;
+
+  private HookInstallation() {}
+
+  /** Puts everything in its place; called once. */
+  public static void install() {
+    if (!HookFamilies.WANTED) {
+      return;
+    }
+    names = true; // by a provider that the JDK itself looks for
+    timers = fits("timers", () -> TimerHook.install(HookedTimer::schedule));
+    sockets = Poller.isEpoll() && fits("sockets", HookInstallation::installSockets);
+    if (sockets) {
+      fits("sockets that the kernel is told of once", HookInstallation::installDispatcher);
+    }
+    fits("queues that do not spin", CarrierThread::check);
+  }
+
+  private static void installSockets() throws UnsupportedJdk {
+    PollerHook.install(HookedSockets.front(Poller.READ), HookedSockets.front(Poller.WRITE));
+  }
+
+  private static void installDispatcher() throws UnsupportedJdk {
+    DispatcherHook.install(HookedSockets.calls());
+  }
+
+  private interface Part {
+    void install() throws UnsupportedJdk;
+  }
+
+  private static boolean fits(String name, Part part) {
+    try {
+      part.install();
+      return true;
+    } catch (UnsupportedJdk e) {
+      Log.warn(
+          "the hook leaves out %s, which then work as without it, only slower: JDK %s is not as expected: %s"
+              .formatted(name, Runtime.version(), e.getMessage()));
+      return false;
+    }
+  }
+
+  /** Returns whether timed waits of the JDK go to Weft's timers. */
+  public static boolean hasTimers() {
+    JdkPollers.await();
+    return timers;
+  }
+
+  /** Returns whether blocking calls of sockets go to Weft's pollers. */
+  public static boolean hasSockets() {
+    JdkPollers.await();
+    return sockets;
+  }
+
+  /** Returns whether look-ups of names go to helper threads. */
+  public static boolean hasNames() {
+    JdkPollers.await();
+    return names;
+  }
+}

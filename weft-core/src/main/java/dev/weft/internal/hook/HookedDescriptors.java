@@ -1,0 +1,129 @@
+package dev.weft.internal.hook;
+
+import dev.weft.internal.poller.EpollPoller;
+import dev.weft.internal.poller.LinuxCalls;
+import dev.weft.internal.poller.Poller;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The descriptors of the JDK's own sockets and channels that fibers of one worker have waited for,
+ * by number. There are no more of them than the process has had descriptors at a time, so none is
+ * taken out. For the worker's thread only.
+ *
+ * <p>A number says little: the socket that had it may be closed, and another have it now, while a
+ * wait has to be for the socket that is meant. The JDK knows each by an object of its own. So a try
+ * to read, which names the object, vouches for the wait that follows it: same thread, same number,
+ * and no socket closed in between.
+ */
+public final class HookedDescriptors {
+  /** How many sockets the JDK has closed. */
+  private static final AtomicLong CLOSED = new AtomicLong();
+
+  private final EpollPoller poller;
+  private final EpollPoller.Control control;
+
+  // for the thread that polls, which may be another while the worker is stuck
+  private final EpollPoller.Control controlOfPolling;
+
+  private final MemorySegment errno = LinuxCalls.newState();
+  private @Nullable HookedDescriptor[] byNumber = new HookedDescriptor[64];
+
+  // the last try that found nothing more to read
+  private @Nullable Object triedSocket;
+  private int triedNumber;
+  private @Nullable Thread triedBy;
+  private long closedBefore;
+
+  /** Returns those of a poller; only to be used on its worker's thread. */
+  static HookedDescriptors of(EpollPoller poller) {
+    if (poller.attachment() instanceof HookedDescriptors made) {
+      return made;
+    }
+    HookedDescriptors made = new HookedDescriptors(poller);
+    poller.attach(made);
+    return made;
+  }
+
+  private HookedDescriptors(EpollPoller poller) {
+    this.poller = poller;
+    this.control = poller.new Control();
+    this.controlOfPolling = poller.new Control();
+  }
+
+  /** Told before the JDK closes a socket; on any thread. */
+  public static void noteClosing() {
+    CLOSED.incrementAndGet();
+  }
+
+  /**
+   * Reads a socket to native memory, unless it is known to have nothing and the call waits then. A
+   * thread that got less than it asked for may wait for the socket.
+   *
+   * @param socket the JDK's object for it
+   * @return a count, 0 at the end, or a negated error number
+   */
+  public long receive(Object socket, int fd, long address, int length, Thread thread) {
+    HookedDescriptor descriptor = known(fd);
+    long got;
+    if (descriptor == null) {
+      got = LinuxCalls.receive(fd, address, length, errno);
+    } else if (descriptor.isEmpty(socket, BlockingChannelCall.of(thread), thread)) {
+      got = -LinuxCalls.EAGAIN;
+    } else {
+      int before = descriptor.changes();
+      got = LinuxCalls.receive(fd, address, length, errno);
+      if (got < length) {
+        descriptor.noteEmpty(socket, before);
+      }
+    }
+    if (got < length) {
+      vouch(socket, fd, thread);
+    }
+    return got;
+  }
+
+  /** Writes from native memory; returns a count or a negated error number. */
+  public long send(int fd, long address, int length) {
+    return LinuxCalls.send(fd, address, length, errno);
+  }
+
+  private @Nullable HookedDescriptor known(int fd) {
+    return fd < byNumber.length ? byNumber[fd] : null;
+  }
+
+  private void vouch(Object socket, int fd, Thread thread) {
+    triedSocket = socket;
+    triedNumber = fd;
+    triedBy = thread;
+    closedBefore = CLOSED.get();
+  }
+
+  /**
+   * Has a thread unparked when the descriptor is ready, once.
+   *
+   * @param direction {@link Poller#READ} or {@link Poller#WRITE}
+   * @return what to take the thread back from, or null if this descriptor cannot be watched here
+   */
+  public @Nullable HookedDescriptor expect(int fd, int direction, Thread thread) {
+    if (fd >= byNumber.length) {
+      byNumber = Arrays.copyOf(byNumber, Math.max(fd + 1, 2 * byNumber.length));
+    }
+    HookedDescriptor descriptor = byNumber[fd];
+    if (descriptor == null) {
+      descriptor = new HookedDescriptor(poller, fd, controlOfPolling);
+      byNumber[fd] = descriptor;
+    }
+    boolean vouched =
+        direction == Poller.READ
+            && triedBy == thread
+            && triedNumber == fd
+            && closedBefore == CLOSED.get();
+    Object socket = vouched ? triedSocket : null;
+    triedBy = null;
+    Object call = BlockingChannelCall.of(thread);
+    return descriptor.expect(direction, thread, socket, call, control) ? descriptor : null;
+  }
+}

@@ -1,0 +1,113 @@
+package dev.weft.internal.hook;
+
+import dev.weft.internal.HookFamilies;
+import dev.weft.internal.poller.EpollPoller;
+import dev.weft.internal.poller.LinuxCalls;
+import dev.weft.internal.sched.FiberCore;
+import java.io.FileDescriptor;
+import java.io.UncheckedIOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How fibers wait in the JDK's own sockets and channels: by the poller of their worker. Called by
+ * the JDK, on the thread that waits, before it parks and after it has. And how they read and write
+ * stream sockets. Whom this does not serve waits by the JDK's pollers, which are right for
+ * everybody.
+ */
+final class HookedSockets {
+  /** What the dispatcher gets for a failure, less the error's number. */
+  private static final int FAILURE = 2 * DispatcherHook.RESET;
+
+  private HookedSockets() {}
+
+  static PollerHook.Front front(int direction) {
+    return new PollerHook.Front(fd -> begin(fd, direction), fd -> end(direction));
+  }
+
+  static DispatcherHook.Calls calls() {
+    return new DispatcherHook.Calls(
+        method("receive", DispatcherHook.READ),
+        method("send", DispatcherHook.WRITE),
+        HookedDescriptors::noteClosing,
+        result -> LinuxCalls.describe(FAILURE - result));
+  }
+
+  private static MethodHandle method(String name, MethodType type) {
+    try {
+      return MethodHandles.lookup().findStatic(HookedSockets.class, name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError("cannot hook sockets: no method " + name + type, e);
+    }
+  }
+
+  private static boolean begin(int fd, int direction) {
+    HookedDescriptors here = descriptorsHere();
+    if (here == null) {
+      return false;
+    }
+    HookedDescriptor descriptor;
+    try {
+      descriptor = here.expect(fd, direction, Thread.currentThread());
+    } catch (UncheckedIOException e) { // no descriptor left to poll by
+      return false;
+    }
+    if (descriptor == null) {
+      return false;
+    }
+    LockSupport.setCurrentBlocker(descriptor); // for dumps, and for end
+    return true;
+  }
+
+  private static boolean end(int direction) {
+    if (LockSupport.getBlocker(Thread.currentThread()) instanceof HookedDescriptor descriptor) {
+      LockSupport.setCurrentBlocker(null);
+      descriptor.giveUp(direction);
+      return true;
+    }
+    return false;
+  }
+
+  // ---- each read and write of a stream socket; called by method handles ----
+
+  static int receive(FileDescriptor socket, int fd, long address, int length) {
+    HookedDescriptors here = descriptorsHere();
+    if (here == null) {
+      return DispatcherHook.NOT_MINE;
+    }
+    long got = here.receive(socket, fd, address, length, Thread.currentThread());
+    if (got > 0) {
+      return (int) got;
+    }
+    boolean reset = got == -LinuxCalls.ECONNRESET || got == -LinuxCalls.EPIPE;
+    return got == 0 ? DispatcherHook.END : reset ? DispatcherHook.RESET : status(got);
+  }
+
+  static int send(int fd, long address, int length) {
+    HookedDescriptors here = descriptorsHere();
+    if (here == null) {
+      return DispatcherHook.NOT_MINE;
+    }
+    long sent = here.send(fd, address, length);
+    return sent >= 0 ? (int) sent : status(sent);
+  }
+
+  private static int status(long negatedError) {
+    return negatedError == -LinuxCalls.EAGAIN
+        ? DispatcherHook.UNAVAILABLE
+        : negatedError == -LinuxCalls.EINTR
+            ? DispatcherHook.INTERRUPTED
+            : FAILURE + (int) negatedError;
+  }
+
+  /** Returns null outside fibers, and in one that holds its thread, which could not wake it. */
+  private static @Nullable HookedDescriptors descriptorsHere() {
+    FiberCore<?> self = HookFamilies.sockets ? FiberCore.currentOrNull() : null;
+    return self == null || !self.canLeaveThread()
+        ? null
+        : HookedDescriptors.of((EpollPoller) self.worker.poller);
+  }
+}

@@ -1,0 +1,55 @@
+package dev.weft.internal.lock;
+
+import dev.weft.internal.switching.Pinning;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A lock for a few instructions: whoever holds it neither waits nor calls code of others, so those
+ * who want it spin. Not reentrant. To be used with {@code try} and {@code finally}, so that nothing
+ * thrown under it leaves it taken; a {@link StackOverflowError} right before the {@code try}, or in
+ * {@link #unlock}, still does. What is locked all the time may extend it, to have it in the same
+ * object.
+ */
+public class SpinLock {
+  /** How many tries before a nap: the holder must have lost its core. */
+  private static final int SPINS = 2_000;
+
+  private static final VarHandle TAKEN;
+
+  static {
+    try {
+      TAKEN = MethodHandles.lookup().findVarHandle(SpinLock.class, "taken", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  @SuppressWarnings("unused")
+  private volatile int taken;
+
+  public final void lock() {
+    if (!TAKEN.compareAndSet(this, 0, 1)) {
+      lockSlow();
+    }
+  }
+
+  private void lockSlow() {
+    for (int i = 1; !(taken == 0 && TAKEN.compareAndSet(this, 0, 1)); i++) {
+      if (i % SPINS == 0) {
+        Pinning.nap(); // lets the holder have this core
+      } else {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  public final void unlock() {
+    TAKEN.setRelease(this, 0);
+  }
+
+  /** Returns whether somebody holds it: for assertions. */
+  public final boolean isTaken() {
+    return taken != 0;
+  }
+}

@@ -1,0 +1,499 @@
+package dev.weft.internal.sched;
+
+import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
+import dev.weft.internal.Started;
+import dev.weft.internal.switching.Mounting;
+import dev.weft.internal.switching.Pinning;
+import dev.weft.internal.switching.RawContinuation;
+import dev.weft.internal.switching.VirtualThreads;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A fiber as its scheduler sees it: where it belongs, whether it is queued, runs or waits, and what
+ * ends its waits. How it ends is in {@link FiberEnd}, its thread in {@link FiberThread}, and what
+ * happens in a slice in {@link Slice}.
+ *
+ * <p>Two places matter: its <em>home</em>, the worker at which it is queued when it becomes ready,
+ * and its <em>worker</em>, the one that runs it or ran it last. They differ after it was stolen,
+ * and from {@code switchTo} until the move. (A bound fiber's home never changes by itself; a fiber
+ * in a blocking call is run by a helper in its worker's place; and the registry of the worker where
+ * it began lists it until it ends.)
+ *
+ * <pre>
+ * The turn: a fiber is in one queue, or in the hands of one worker, but never both. The JDK may
+ * submit a thread while its last slice is still being left (unless Weft switches: see Mounting),
+ * and it may submit one thread twice, after it has looked at the stack of a ready thread.
+ *
+ *                        QUEUED                 new
+ *                   IDLE ─► QUEUED              made ready
+ *                 QUEUED ─► RUNNING             taken by a worker, or a helper
+ *                RUNNING ─► READY_WHILE_RUNNING made ready before its worker has left the slice
+ *                RUNNING ─► IDLE                the worker has left it
+ *    READY_WHILE_RUNNING ─► QUEUED              the worker has left it, and queues it
+ *               RUNNING… ─► OVER                the worker has left the last slice
+ * </pre>
+ */
+public final class FiberCore<T> extends FiberCancel<T> {
+  static final int IDLE = 0;
+  static final int QUEUED = 1;
+  static final int RUNNING = 2;
+  static final int READY_WHILE_RUNNING = 3;
+  static final int OVER = 4;
+
+  /** What a suspended fiber waits for, in dumps. */
+  private static final Object SUSPENDED = named("schedule(fiber)");
+
+  /** What a sleeping fiber waits for. */
+  public static final Object SLEEPING = named("sleep");
+
+  static final VarHandle TURN;
+  private static final VarHandle PERMIT;
+  private static final VarHandle FIRED_FOR;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      TURN = lookup.findVarHandle(FiberCore.class, "turn", int.class);
+      PERMIT = lookup.findVarHandle(FiberCore.class, "permit", boolean.class);
+      FIRED_FOR = lookup.findVarHandle(FiberCore.class, "firedFor", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+    Started.fibers = true;
+  }
+
+  private final boolean guest;
+
+  // where it belongs; changed by switchTo, on itself
+  private volatile SchedulerCore scheduler;
+
+  // where it is queued when it becomes ready, unless its policy says otherwise. Like worker a plain
+  // field: a stale answer sends it to a worker that will do as well
+  Worker home;
+
+  // the worker that runs it, or ran it last
+  public Worker worker;
+
+  // the only thread it may run on, or -1
+  private volatile int boundThread;
+
+  private volatile int turn;
+
+  // true once all waiters have been told of its end. The end may itself wait, in callbacks of
+  // toFuture(), so being done is not yet being over; and after that its thread may wait: Slice
+  private volatile boolean over;
+
+  // true once its scheduler has given up on it
+  private volatile boolean abandoned;
+
+  // given by schedule(), taken by suspend()
+  private volatile boolean permit;
+
+  // how many suspends have returned; written by this fiber
+  private volatile int suspends;
+
+  // the greatest value of suspends for which an I/O event has fired: see wakeFor
+  private volatile int firedFor = -1;
+
+  // whether it was bound when it was queued; under the duty lock of the worker that has it queued
+  boolean countedAsBound;
+
+  // while it runs under a policy that measures slices: when its slice began; while it is queued:
+  // when it became ready; else, for dumps: when it last stopped running; as far as its worker knew
+  // the time
+  public long since;
+
+  // running average of its slices in nanoseconds, for ResponseRatioQueue; 0 before the first
+  public int usualSlice;
+
+  // how often it has disabled the hook and not enabled it again; this fiber only
+  private int hookDisabled;
+
+  // its way to a helper thread and back, if it is on one; set by this fiber
+  public volatile @Nullable Detour away;
+
+  // the worker whose registry it is in, and its place there; under that worker's duty lock
+  @Nullable Worker registeredAt;
+  int registeredPlace;
+
+  /** Creates a fiber that is to run the body; {@link #begin} places it on a worker. */
+  FiberCore(SchedulerCore scheduler, FiberOptions options, Object body) {
+    super(options, body);
+    this.scheduler = scheduler;
+    this.home = scheduler.workers[0];
+    this.worker = home;
+    this.boundThread = options.thread();
+    this.guest = false;
+    TURN.set(this, QUEUED); // or thread() would queue it before begin() does
+  }
+
+  /** Creates the fiber of a virtual thread that code inside the host has started. */
+  FiberCore(FiberCore<?> host, Thread thread, Runnable slice) {
+    super(
+        new FiberOptions(
+            thread.getName().isEmpty() ? null : thread.getName(),
+            host.priority(),
+            FiberOptions.ANY_THREAD),
+        thread,
+        slice);
+    this.scheduler = host.scheduler;
+    this.home = host.worker;
+    this.worker = host.worker;
+    this.boundThread = FiberOptions.ANY_THREAD;
+    this.guest = true;
+  }
+
+  private static Object named(String text) {
+    return new Object() {
+      @Override
+      public String toString() {
+        return text;
+      }
+    };
+  }
+
+  // ---- the current fiber ----
+
+  /** Returns the fiber that calls, or null on any other thread. */
+  public static @Nullable FiberCore<?> currentOrNull() {
+    return ofOrNull(Thread.currentThread());
+  }
+
+  /** Returns the fiber whose thread this is, or null if it is another's. */
+  public static @Nullable FiberCore<?> ofOrNull(Thread thread) {
+    return thread.isVirtual() && VirtualThreads.executorOf(thread) instanceof FiberExecutor executor
+        ? executor.fiber()
+        : null;
+  }
+
+  /** Returns the thread for people: as the fiber it is, if it is one. */
+  public static String describe(Thread thread) {
+    FiberCore<?> fiber = ofOrNull(thread);
+    return fiber != null ? fiber.toString() : thread.toString();
+  }
+
+  // ---- suspending ----
+
+  /** See {@link dev.weft.Fiber#suspend}; called by this fiber. */
+  void suspendSelf() {
+    boolean interrupted = false;
+    throwIfCancelled();
+    try {
+      while (!permit && firedFor != suspends) {
+        Mounting.park(SUSPENDED);
+        interrupted |= Thread.interrupted();
+        throwIfCancelled();
+      }
+    } finally {
+      endSuspend();
+    }
+    PERMIT.getAndSet(this, false); // reads too: what came before the schedule it uses up is seen
+    if (interrupted) {
+      ownThread().interrupt();
+    }
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // by this fiber alone
+  private void endSuspend() {
+    suspends++;
+  }
+
+  /** Lets {@code suspend} return, now or the next time it is called. */
+  void wake() {
+    permit = true;
+    unpark();
+  }
+
+  /**
+   * Returns what wakes the current suspend of this fiber, or the next one if it is in none; once
+   * that has returned it wakes nothing.
+   */
+  Runnable suspendWaker() {
+    int suspend = suspends;
+    return () -> wakeFor(suspend);
+  }
+
+  private void wakeFor(int suspend) {
+    int seen = firedFor;
+    while (seen - suspend < 0 && !FIRED_FOR.compareAndSet(this, seen, suspend)) {
+      seen = firedFor;
+    }
+    if (suspends == suspend) {
+      unpark();
+    }
+  }
+
+  // ---- becoming ready ----
+
+  /** Places this new fiber on a worker and queues it there. */
+  void begin() {
+    Worker here = scheduler.servingWorker(); // not before: a caller that has parked may have moved
+    assert Worker.beginNoPark(here);
+    home = isBound() ? scheduler.worker(boundThread) : scheduler.placement.forNew(here);
+    worker = home;
+    TURN.set(this, QUEUED);
+    enqueue(here);
+    assert Worker.endNoPark(here);
+  }
+
+  /** Unparks a thread, be it a fiber's or not. */
+  public static void unpark(Thread thread) {
+    FiberCore<?> fiber = ofOrNull(thread);
+    if (fiber != null) {
+      fiber.unpark();
+    } else {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** Unparks its thread: as a rule that is parked, and needs no permit. */
+  public void unpark() {
+    Thread parked = threadOrNull();
+    if (parked == null || !Mounting.unparkIfParked(parked)) {
+      LockSupport.unpark(parked);
+      return;
+    }
+    boolean pinned = Pinning.begin(); // as the JDK does: a waker must not be unmounted
+    try {
+      becomeReady();
+    } finally {
+      Pinning.end(pinned);
+    }
+  }
+
+  /** Takes a slice that is handed out. Called on any thread, often inside JDK code. */
+  void becomeReady() {
+    while (true) {
+      int seen = turn;
+      if (seen == IDLE) {
+        if (TURN.compareAndSet(this, IDLE, QUEUED)) {
+          enqueue(currentWorker());
+          return;
+        }
+      } else if (seen != RUNNING) {
+        return;
+      } else if (worker.runsHere(this)) {
+        TURN.setRelease(this, READY_WHILE_RUNNING); // a yield: only this thread can make it IDLE
+        return;
+      } else if (TURN.compareAndSet(this, RUNNING, READY_WHILE_RUNNING)) {
+        return;
+      }
+    }
+  }
+
+  /** As a rule it is queued; but a worker may have found it without a slice. */
+  @Override
+  void becomeReadyElsewhere() {
+    if (!worker.runsHere(this)) {
+      becomeReady();
+    }
+  }
+
+  /** Leaves a slice that the JDK has ended; returns false if the next one has been handed out. */
+  boolean leaveRunning() {
+    return turn == RUNNING && TURN.compareAndSet(this, RUNNING, IDLE);
+  }
+
+  /**
+   * Queues this fiber where it belongs; {@code here} is the worker whose thread this is, if any.
+   */
+  public void enqueue(@Nullable Worker here) {
+    if (handToHelper()) {
+      return;
+    }
+    Worker target = placeFrom(here);
+    if (target == here) {
+      target.addReady(this);
+    } else {
+      target.addRemote(this);
+    }
+  }
+
+  /** Where this ready fiber is to be queued, asked on the thread of this worker, if of any. */
+  Worker placeFrom(@Nullable Worker here) {
+    return here != null && here == home && !isBound() && here.scheduler == scheduler
+        ? here // at home, as a rule: found without a look at the placement
+        : scheduler.placement.forReady(this, here);
+  }
+
+  /** The worker whose thread this is, if it is one of interest to this fiber. */
+  private @Nullable Worker currentWorker() {
+    Thread me = Thread.currentThread();
+    if (!me.isVirtual()) {
+      if (worker.isServedBy(me)) {
+        return worker;
+      }
+      return isNew() ? null : Worker.ofThisThread(); // a new one has been dealt its place
+    }
+    FiberCore<?> waker = currentOrNull();
+    return waker == null ? null : waker.workerHere();
+  }
+
+  /** Gives this ready fiber to the helper that is to run it; returns false if none is. */
+  boolean handToHelper() {
+    Detour call = away;
+    return call != null && call.takes();
+  }
+
+  // ---- being abandoned ----
+
+  /** Ends it for its waiters, though its body has not: its scheduler will not run it again. */
+  void abandon() {
+    abandoned = true;
+    recordAbandoned();
+  }
+
+  /**
+   * Returns whether it waits for ever: it was abandoned and has no thread to go on with. Being done
+   * is not enough, since callbacks of its future may wait.
+   */
+  public boolean isGone() {
+    return abandoned && canLeaveThread();
+  }
+
+  // ---- the hook, as this fiber has it ----
+
+  /** Undoes one disable, of this fiber, the current one: see {@link dev.weft.Hook#enable}. */
+  public void enableHook() {
+    if (hookDisabled == 0) {
+      throw new IllegalStateException(
+          "cannot enable the hook in " + this + ": it is not disabled there");
+    }
+    if (!RawContinuation.unpinIfPinned() && RawContinuation.current() != null) {
+      throw new IllegalStateException(
+          "cannot enable the hook in a coroutine of " + this + ": it was disabled outside it");
+    }
+    hookDisabled--;
+  }
+
+  /** See {@link dev.weft.Hook#disable}. */
+  public void disableHook() {
+    RawContinuation.pin();
+    hookDisabled++;
+  }
+
+  public boolean isHookEnabled() {
+    return hookDisabled == 0;
+  }
+
+  /** Undoes what the body has disabled and not enabled. */
+  void enableHookAgain() {
+    while (hookDisabled > 0) {
+      enableHook();
+    }
+  }
+
+  // ---- where it is ----
+
+  @Override
+  public Status status() {
+    if (isDone()) {
+      return Status.DONE;
+    }
+    return switch (turn) {
+      case QUEUED -> Status.READY;
+      case RUNNING, READY_WHILE_RUNNING -> Status.RUNNING;
+      default -> Status.WAITING;
+    };
+  }
+
+  @Override
+  public Scheduler scheduler() {
+    return scheduler;
+  }
+
+  @Override
+  public SchedulerCore core() {
+    return scheduler;
+  }
+
+  /** Moves it to another scheduler; see {@link Moving}. */
+  void setScheduler(SchedulerCore target) {
+    scheduler = target;
+  }
+
+  /** The worker that runs this fiber, the current one; null if a helper does. */
+  @Nullable Worker workerHere() {
+    return isOnHelper() ? null : worker;
+  }
+
+  /** Returns whether a helper runs this fiber, for a blocking call. */
+  public boolean isOnHelper() {
+    Detour call = away;
+    return call != null && call.isOnHelper();
+  }
+
+  /** Returns whether this fiber, which runs or waits, gives its thread away when it waits. */
+  public boolean canLeaveThread() {
+    return hookDisabled == 0 && !isOnHelper();
+  }
+
+  /** Returns whether no worker has queued it yet. */
+  boolean isNew() {
+    return registeredAt == null;
+  }
+
+  public boolean isGuest() {
+    return guest;
+  }
+
+  public boolean isBound() {
+    return boundThread >= 0;
+  }
+
+  int boundThread() {
+    return boundThread;
+  }
+
+  void bind(Worker place) {
+    home = place;
+    boundThread = place.index;
+  }
+
+  void setBoundThread(int thread) {
+    boundThread = thread;
+  }
+
+  /** Returns whether its thread waits, be it in the body or after its end. */
+  public boolean isWaiting() {
+    return turn == IDLE;
+  }
+
+  boolean isOver() {
+    return over;
+  }
+
+  void setOver() {
+    over = true;
+  }
+
+  // ---- leak checks ----
+
+  /** Takes the probe of a leak check; returns false if the fiber has not begun to run. */
+  boolean hold(LeakProbe probe) {
+    if (!hasStarted() || body != null) {
+      return false;
+    }
+    body = probe;
+    return true;
+  }
+
+  public boolean holds(LeakProbe probe) {
+    return body == probe;
+  }
+
+  void dropProbe() {
+    if (body instanceof LeakProbe) {
+      body = null;
+    }
+  }
+
+  /** Returns whether its body has begun; that of a guest counts as if it had. */
+  public boolean hasStarted() {
+    return body == null || body instanceof LeakProbe;
+  }
+}

@@ -1,0 +1,65 @@
+package dev.weft.internal.sched;
+
+import dev.weft.internal.poller.CallMemory;
+import dev.weft.internal.poller.Poller;
+import dev.weft.internal.poller.ReadyEvent;
+import dev.weft.internal.switching.Mounting;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** How a fiber, or any thread, waits for I/O: what sockets need of the scheduler. */
+public final class IoWaits {
+  /** For threads that are no worker's. */
+  private static final ThreadLocal<CallMemory> MEMORY =
+      ThreadLocal.withInitial(CallMemory::ofOther);
+
+  private IoWaits() {}
+
+  /**
+   * Returns memory for system calls: the worker's, so that no socket needs its own. It is the
+   * current thread's until that thread waits or yields.
+   */
+  public static CallMemory callMemory() {
+    FiberCore<?> self = FiberCore.currentOrNull();
+    Worker worker = self == null ? null : self.workerHere();
+    return worker == null ? MEMORY.get() : worker.callMemory();
+  }
+
+  /** Returns the poller of the current fiber's worker; outside fibers one of the shared ones. */
+  public static Poller poller() {
+    FiberCore<?> self = FiberCore.currentOrNull();
+    if (self != null && !self.worker.poller.isClosed()) {
+      return self.worker.poller;
+    }
+    // A plain thread has none, and that of a scheduler that has stopped is closed.
+    return SchedulerCore.shared().placement.forThread().poller;
+  }
+
+  /**
+   * Parks the current thread until the event has come; returns false if the limit, if any, is over
+   * first. A cancel point.
+   *
+   * @throws InterruptedException if the thread is interrupted, or the fiber cancelled
+   */
+  public static boolean await(ReadyEvent event, @Nullable Duration limit)
+      throws InterruptedException {
+    FiberCore<?> self = FiberCore.currentOrNull();
+    FiberCore.throwIfInterrupted(self);
+    if (limit == null) {
+      while (!event.hasCome()) {
+        Mounting.park(event);
+        FiberCore.throwIfInterrupted(self);
+      }
+      return true;
+    }
+    try (WaitLimit timeout = Timeout.of(self, limit)) {
+      while (!event.hasCome()) {
+        if (!timeout.park(event)) {
+          return event.hasCome();
+        }
+        FiberCore.throwIfInterrupted(self);
+      }
+      return true;
+    }
+  }
+}

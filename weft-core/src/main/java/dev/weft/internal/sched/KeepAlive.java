@@ -1,0 +1,51 @@
+package dev.weft.internal.sched;
+
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the process alive while a scheduler of daemon threads has fibers, or failures to report: a
+ * thread that is no daemon and lives as long as they do. It lingers a little, so that a fiber now
+ * and then does not start a thread each.
+ *
+ * <p>Invariants: after {@link #ensure} has returned there is a keeper, and a keeper looks once more
+ * after it has given up its place. A failure is noted before its fiber is counted as ended.
+ */
+final class KeepAlive {
+  private static final long LINGER_NANOS = 20_000_000;
+
+  private final LiveCount live;
+  private final UnobservedFailures unobserved;
+  private final AtomicReference<@Nullable Thread> keeper = new AtomicReference<>();
+
+  KeepAlive(LiveCount live, UnobservedFailures unobserved) {
+    this.live = live;
+    this.unobserved = unobserved;
+  }
+
+  /** Called after a fiber has been counted as begun. */
+  void ensure() {
+    if (keeper.get() == null) {
+      Thread thread =
+          Thread.ofPlatform().name("weft-keep-alive").daemon(false).unstarted(this::keep);
+      if (keeper.compareAndSet(null, thread)) {
+        thread.start();
+      }
+    }
+  }
+
+  private void keep() {
+    Thread me = Thread.currentThread();
+    do {
+      while (isNeeded()) {
+        LockSupport.parkNanos(this, LINGER_NANOS);
+      }
+      keeper.set(null);
+    } while (isNeeded() && keeper.compareAndSet(null, me));
+  }
+
+  private boolean isNeeded() {
+    return !live.isZero() || !unobserved.isIdle();
+  }
+}

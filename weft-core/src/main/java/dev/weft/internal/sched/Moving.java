@@ -1,0 +1,53 @@
+package dev.weft.internal.sched;
+
+import dev.weft.FiberOptions;
+
+/** How the running fiber moves to another thread or scheduler: it yields, and comes back there. */
+final class Moving {
+  private Moving() {}
+
+  /** Moves the current fiber to a worker, bound to its thread or to none. */
+  static void move(FiberCore<?> self, SchedulerCore target, Worker place, int bound) {
+    if (self.isOnHelper()) {
+      throw new IllegalStateException(
+          "cannot switch " + self + ": it is in a blocking call, pinned to a helper thread");
+    }
+    SchedulerCore from = self.core();
+    Worker left = self.worker;
+    if (target == from && (place == left || bound == FiberOptions.ANY_THREAD)) {
+      self.home = left;
+      self.setBoundThread(bound);
+      return;
+    }
+    if (!self.canLeaveThread()) {
+      throw pinned(self, "Hook.disable()");
+    }
+    if (target != from) {
+      target.countBegun(null); // first: it may refuse
+    }
+    int boundBefore = self.boundThread();
+    self.setBoundThread(bound);
+    self.home = place;
+    if (target != from) {
+      self.setScheduler(target); // The old worker retires it later: until then both count it.
+      Deadline.move(self.blocks, place);
+    }
+    long slicesBefore = left.slices();
+    Thread.yield(); // comes back on the new worker: see FiberCore.enqueue
+    if (self.worker == left && left.slices() == slicesBefore) { // still the same slice
+      self.setBoundThread(boundBefore);
+      self.home = left;
+      if (target != from) {
+        self.setScheduler(from);
+        target.countEnded();
+        Deadline.move(self.blocks, left);
+      }
+      throw pinned(self, "a native method on its stack");
+    }
+  }
+
+  private static IllegalStateException pinned(FiberCore<?> self, String by) {
+    return new IllegalStateException(
+        "cannot switch " + self + ": it is pinned to its thread by " + by);
+  }
+}

@@ -1,0 +1,228 @@
+package dev.weft.internal.sched;
+
+import static dev.weft.internal.sched.Outcome.NULL_RESULT;
+
+import dev.weft.Body;
+import dev.weft.internal.events.FlightEvents;
+import dev.weft.internal.switching.Mounting;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One slice of a fiber, from where a worker takes the fiber out of a ready queue to where the fiber
+ * parks, yields or ends. Everything that happens around the code of the user is here, in the order
+ * in which it happens; {@link Worker} only loops and {@link FiberCore} only answers.
+ *
+ * <pre>
+ *   Worker.runBatch ──► runOn(worker, fiber)
+ *                         enter      the turn is RUNNING, the worker says what it runs
+ *                         run        mounts the thread; the first time starts it: start
+ *                           └─ runBody   inside the virtual thread: the user's code, then end
+ *                         leave      parked: IDLE, or ready again at once
+ *                                    yielded: the worker puts it back, or it moves
+ *                         isLast     the thread has ended: the worker forgets the fiber
+ * </pre>
+ *
+ * <p>A helper thread runs slices of a fiber in a blocking call by the same four steps.
+ *
+ * <p>Invariant: from enter to leave nothing is thrown past the fiber. Whatever is not Weft's own,
+ * the Flight Recorder and the user's ready queue, is called in a try of its own.
+ */
+public final class Slice {
+  private Slice() {}
+
+  /** Runs a slice; returns whether the worker is to put the fiber back into its ready queue. */
+  static boolean runOn(Worker worker, FiberCore<?> fiber) {
+    enter(fiber, worker);
+    worker.beginSlice(fiber);
+    Object event = FlightEvents.recording() ? FlightEvents.beginSlice() : null;
+    int end = runOrNote(worker, fiber);
+    if (event != null) {
+      FlightEvents.endSlice(event, worker.index, fiber);
+    }
+    worker.endSlice(fiber);
+    if (isLast(fiber, end)) {
+      worker.retire(fiber);
+      return false;
+    }
+    return leave(fiber, end, worker.now()) && worker.keepsReady(fiber);
+  }
+
+  private static int runOrNote(Worker worker, FiberCore<?> fiber) {
+    try {
+      return run(fiber);
+    } catch (Throwable e) { // the JDK failing: if the fiber can go on it is queued again
+      worker.noteFailure(e);
+      return Mounting.LEFT;
+    }
+  }
+
+  // ---- enter ----
+
+  /** Takes note that a worker, or a helper in its place, has taken the fiber. */
+  public static void enter(FiberCore<?> fiber, Worker taker) {
+    if (fiber.worker != taker) { // Check first: a store into an old object has a barrier.
+      fiber.worker = taker;
+    }
+    FiberCore.TURN.setRelease(fiber, FiberCore.RUNNING);
+  }
+
+  // ---- run ----
+
+  /** Runs the fiber's thread until it parks, yields or ends; returns which, as Mounting says. */
+  public static int run(FiberCore<?> fiber) {
+    Runnable slice = fiber.sliceOrNull();
+    if (slice == null) {
+      slice = start(fiber);
+    }
+    if (slice != null) {
+      try {
+        return Mounting.run(fiber.ownThread(), slice);
+      } catch (Throwable e) { // the JDK failing: what the body throws is kept in the fiber
+        fiber.core().unobserved.report(fiber, e);
+      }
+    }
+    return Mounting.LEFT;
+  }
+
+  /**
+   * Starts the thread and returns its first slice. Ends the fiber and returns null if it was
+   * cancelled before its turn, or if its thread cannot be started. Returns null too while {@link
+   * FiberCore#thread} starts it elsewhere, which then makes the fiber ready.
+   */
+  private static @Nullable Runnable start(FiberCore<?> fiber) {
+    Object result = NULL_RESULT;
+    if (!fiber.isCancelling() || fiber.hasWaiters()) { // callbacks have to run in a fiber
+      try {
+        if (fiber.startThread()) {
+          return fiber.sliceOrNull();
+        }
+        result = Outcome.failed(new IllegalStateException("no memory for the thread of " + fiber));
+      } catch (Throwable e) { // no memory for a thread, or the JDK failing
+        result = Outcome.failed(e);
+      }
+    }
+    if (fiber.endWithoutThread() || hasFailedToStart(fiber)) {
+      fiber.body = null;
+      end(fiber, result);
+      fiber.setOver();
+    }
+    return null;
+  }
+
+  private static boolean hasFailedToStart(FiberCore<?> fiber) {
+    return fiber.sliceOrNull() == null && Mounting.hasEnded(fiber.ownThread());
+  }
+
+  /** Runs the body; called by the {@link FiberExecutor}, inside the virtual thread. */
+  static void runBody(FiberCore<?> fiber) {
+    Object result;
+    Object todo = fiber.unpreparedBody();
+    if (todo instanceof ScopeCore.Inheriting inheriting) {
+      todo = inheriting.body();
+    }
+    fiber.body = null;
+    try {
+      if (fiber.isCancelling()) {
+        result = NULL_RESULT;
+      } else if (todo instanceof Callable<?> callable) {
+        Object value = callable.call();
+        result = value == null ? NULL_RESULT : value;
+      } else {
+        ((Body) todo).run();
+        result = NULL_RESULT;
+      }
+    } catch (Throwable e) {
+      result = Outcome.failed(e);
+    }
+    fiber.enableHookAgain();
+    try {
+      // asked here: without memory the class of scopes may not load
+      end(fiber, fiber.hasOpenScope() ? ScopeTree.closeLeftOpen(fiber, result) : result);
+    } finally {
+      fiber.setOver();
+    }
+  }
+
+  // ---- leave ----
+
+  /**
+   * Leaves a slice that was not the last; returns whether the fiber can go on, so that the caller
+   * has to queue it.
+   *
+   * <p>A slice that ends by Weft's own switching ends in the worker's hands: no thread can make the
+   * fiber ready before it is told here. If the JDK has switched, another thread may have made the
+   * fiber ready too early: a thread that has looked at the stack of a ready thread gives that
+   * thread back and then looks at the turn, while the worker takes the turn and then finds the
+   * thread looked at, so that the slice does nothing. Neither need have seen the other; but once
+   * the turn is IDLE, with a fence, the worker sees that the thread can go on.
+   */
+  public static boolean leave(FiberCore<?> fiber, int end, long now) {
+    fiber.since = now;
+    if (end == Mounting.PARKS) {
+      FiberCore.TURN.setRelease(fiber, FiberCore.IDLE); // before others can make it ready
+      if (Mounting.leave(fiber.ownThread(), end)) {
+        fiber.becomeReady();
+      }
+      return false;
+    }
+    if (end == Mounting.YIELDS) {
+      FiberCore.TURN.setRelease(fiber, FiberCore.QUEUED);
+      return Mounting.leave(fiber.ownThread(), end);
+    }
+    if (fiber.leaveRunning()) {
+      if (Mounting.canGoOn(fiber.ownThread())) {
+        fiber.becomeReady();
+      }
+      return false;
+    }
+    FiberCore.TURN.setRelease(fiber, FiberCore.QUEUED);
+    return true;
+  }
+
+  // ---- end ----
+
+  /**
+   * Returns whether the slice that ended so was the fiber's last; nothing runs it any more then.
+   */
+  public static boolean isLast(FiberCore<?> fiber, int end) {
+    if (end != Mounting.LEFT || !hasEnded(fiber)) {
+      return false;
+    }
+    FiberCore.TURN.setVolatile(fiber, FiberCore.OVER);
+    FlightEvents.ended(fiber);
+    return true;
+  }
+
+  /**
+   * Returns whether the thread has ended, which is later than the end of the body: the JDK closes
+   * the {@code StructuredTaskScope}s that the body has left open, and that may wait.
+   */
+  private static boolean hasEnded(FiberCore<?> fiber) {
+    if (!fiber.isOver() && !fiber.isGuest()) {
+      return false;
+    }
+    Thread own = fiber.ownThread();
+    if (own != FiberThread.NO_THREAD && !Mounting.hasEnded(own)) {
+      return false;
+    }
+    if (fiber.isGuest()) {
+      end(fiber, NULL_RESULT);
+      if (fiber.hasOpenScope()) {
+        ScopeTree.cancelLeftOpen(fiber);
+      }
+    } else {
+      fiber.dropThread(own);
+    }
+    return true;
+  }
+
+  /** Records how the fiber ended and wakes its joiners; needs no memory to do so. */
+  private static void end(FiberCore<?> fiber, Object result) {
+    Throwable unobserved = fiber.recordEnd(result);
+    if (unobserved != null) {
+      fiber.keepThread(); // for the handler that is told
+      fiber.core().unobserved.add(fiber, unobserved);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package dev.weft.internal.sched;
+
+import dev.weft.Fiber;
+import dev.weft.internal.Log;
+import java.lang.Thread.UncaughtExceptionHandler;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Failures of fibers that nobody has joined yet. Somebody may still: a failure is reported when
+ * nobody has for a second, or when the scheduler has stopped. Failures that nobody can join, those
+ * of timer callbacks and such, are reported at once.
+ *
+ * <p>A report goes to the first of these that there is, and to the log:
+ *
+ * <ol>
+ *   <li>the handler of the fiber's thread, if code has set it as on any thread. The JDK forgets it
+ *       when the thread ends, so it is asked for when the body has ended;
+ *   <li>the handler of the scheduler, {@code onUncaught};
+ *   <li>the default handler of the JVM.
+ * </ol>
+ *
+ * <p>The log has the stack, unless a handler of the JVM's kind is told: those print stacks.
+ */
+public final class UnobservedFailures {
+  private static final long PATIENCE_NANOS = 1_000_000_000L;
+
+  private record Failed(Throwable cause, @Nullable UncaughtExceptionHandler ofThread, long since) {
+    boolean isOld(long now) {
+      return now - since > PATIENCE_NANOS;
+    }
+  }
+
+  private final Map<FiberEnd<?>, Failed> failed = new ConcurrentHashMap<>();
+  private final AtomicInteger reporting = new AtomicInteger();
+  private final @Nullable BiConsumer<Fiber<?>, Throwable> ofScheduler;
+
+  UnobservedFailures(@Nullable BiConsumer<Fiber<?>, Throwable> ofScheduler) {
+    this.ofScheduler = ofScheduler;
+  }
+
+  public void add(FiberEnd<?> fiber, Throwable cause) {
+    failed.put(fiber, new Failed(cause, handlerOfThread(fiber), System.nanoTime()));
+    if (fiber.isObserved()) { // by a joiner that saw the end before this was told
+      failed.remove(fiber);
+    }
+  }
+
+  public void observed(FiberEnd<?> fiber) {
+    failed.remove(fiber);
+  }
+
+  public boolean isEmpty() {
+    return failed.isEmpty();
+  }
+
+  /** Returns whether there is nothing to report, and no handler is at work. */
+  public boolean isIdle() {
+    return failed.isEmpty() && reporting.get() == 0;
+  }
+
+  public boolean hasOld() {
+    long now = System.nanoTime();
+    return !failed.isEmpty() && failed.values().stream().anyMatch(failure -> failure.isOld(now));
+  }
+
+  public void reportOld() {
+    long now = System.nanoTime();
+    failed.forEach(
+        (fiber, failure) -> {
+          if (failure.isOld(now)) {
+            report(fiber, failure);
+          }
+        });
+  }
+
+  public void reportAll() {
+    failed.forEach(this::report);
+  }
+
+  private void report(FiberEnd<?> fiber, Failed failure) {
+    reporting.incrementAndGet(); // first: there must not be a moment when all seems to be told
+    try {
+      if (failed.remove(fiber, failure)) {
+        report(fiber, failure.cause, failure.ofThread);
+      }
+    } finally {
+      reporting.decrementAndGet();
+    }
+  }
+
+  /** Reports the failure of a callback or a task that runs in this fiber, the current one. */
+  public void report(FiberEnd<?> fiber, Throwable cause) {
+    report(fiber, cause, handlerOfThread(fiber));
+  }
+
+  private void report(
+      FiberEnd<?> fiber, Throwable cause, @Nullable UncaughtExceptionHandler ofThread) {
+    UncaughtExceptionHandler ofJvm =
+        ofThread != null || ofScheduler != null
+            ? ofThread
+            : Thread.getDefaultUncaughtExceptionHandler();
+    String what = fiber + " of " + fiber.core() + " failed and nobody joined it";
+    if (ofJvm == null) {
+      Log.error(what, cause);
+    } else {
+      Log.error(what + ": " + cause);
+    }
+    try {
+      if (ofJvm != null) {
+        ofJvm.uncaughtException(fiber.thread(), cause);
+      } else if (ofScheduler != null) {
+        ofScheduler.accept(fiber, cause);
+      }
+    } catch (Throwable e) {
+      Log.error("the handler for uncaught failures failed itself, on " + fiber, e);
+    }
+  }
+
+  /** Returns the handler that code has set on the thread of a fiber, which must not have ended. */
+  private static @Nullable UncaughtExceptionHandler handlerOfThread(FiberEnd<?> fiber) {
+    Thread thread = fiber.threadOrNull();
+    UncaughtExceptionHandler handler = thread == null ? null : thread.getUncaughtExceptionHandler();
+    return handler instanceof ThreadGroup ? null : handler; // a group stands for none
+  }
+}

@@ -1,0 +1,145 @@
+package dev.weft.internal.switching;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives the platform threads that a program's main makes the daemon status they have under {@code
+ * java}: a new thread inherits it, and of a main that is a virtual thread it would inherit to be a
+ * daemon, so that {@code new Thread(server).start()} at the end of main would keep nothing alive.
+ *
+ * <p>The one place where the JDK asks others while it makes a thread is {@link
+ * InheritableThreadLocal#childValue}. There the thread is on the stack, with its status set and not
+ * yet in the program's hands: whatever the program says later still counts.
+ */
+public final class ChildrenOfMain {
+  /** How deep the constructor of Thread that sets the status is below childValue, at most. */
+  private static final int DEPTH = 8;
+
+  /** The one thread of the JDK that inherits its status and no thread locals. */
+  private static final String HTTP_SERVER = "HTTP-Dispatcher";
+
+  private static final InheritableThreadLocal<Boolean> IS_MAIN =
+      new InheritableThreadLocal<>() {
+        @Override
+        protected @Nullable Boolean childValue(@Nullable Boolean parentIsMain) {
+          if (parentIsMain != null) {
+            Thread child = PlatformChild.find();
+            if (child != null) {
+              child.setDaemon(false);
+            }
+          }
+          return null;
+        }
+      };
+
+  // the map of main's inheritable thread locals, which IS_MAIN has made
+  private static volatile @Nullable Object localsOfMain;
+
+  private ChildrenOfMain() {}
+
+  /** Called in main's thread before it runs the program. */
+  public static void begin() {
+    IS_MAIN.set(true);
+    localsOfMain = VirtualThreads.inheritableLocals(Thread.currentThread());
+  }
+
+  /** Returns whether these thread locals of a thread are but the one set here. */
+  static boolean isAllOf(Object inheritableLocals) {
+    return inheritableLocals == localsOfMain && (int) Size.OF_MAP.get(inheritableLocals) == 1;
+  }
+
+  /** Returns the threads that keep a program alive under java and are daemons all the same. */
+  public static List<Thread> overlooked() {
+    return LiveThreads.ofPlatform()
+        .filter(thread -> thread.isDaemon() && thread.getName().equals(HTTP_SERVER))
+        .toList();
+  }
+
+  /** The size of a map of thread locals. */
+  private static final class Size {
+    static final VarHandle OF_MAP;
+
+    static {
+      try {
+        Class<?> map = Class.forName("java.lang.ThreadLocal$ThreadLocalMap");
+        OF_MAP =
+            MethodHandles.privateLookupIn(map, MethodHandles.lookup())
+                .findVarHandle(map, "size", int.class);
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(
+            "this JDK (" + Runtime.version() + ") has other thread locals: use JDK 25", e);
+      }
+    }
+  }
+
+  /** Looks for the platform thread that is being made on this stack. */
+  private static final class PlatformChild {
+    /** Cheap, for most threads are virtual. */
+    private static final StackWalker CLASSES =
+        StackWalker.getInstance(
+            Set.of(StackWalker.Option.RETAIN_CLASS_REFERENCE, StackWalker.Option.DROP_METHOD_INFO),
+            DEPTH);
+
+    private static final StackWalker LIVE;
+    private static final MethodHandle LOCALS;
+    private static final Class<?> VIRTUAL;
+
+    static {
+      try {
+        VIRTUAL = Class.forName("java.lang.BaseVirtualThread");
+        Class<?> frame = Class.forName("java.lang.LiveStackFrame");
+        MethodHandles.Lookup lookup =
+            MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup());
+        LIVE =
+            (StackWalker)
+                lookup
+                    .findStatic(frame, "getStackWalker", MethodType.methodType(StackWalker.class))
+                    .invoke();
+        LOCALS =
+            lookup
+                .findVirtual(frame, "getLocals", MethodType.methodType(Object[].class))
+                .asType(MethodType.methodType(Object[].class, StackWalker.StackFrame.class));
+      } catch (Throwable e) {
+        throw new IllegalStateException(
+            "this JDK (" + Runtime.version() + ") has no live stack frames: use JDK 25", e);
+      }
+    }
+
+    static @Nullable Thread find() {
+      boolean virtual =
+          CLASSES.walk(
+              frames ->
+                  frames.limit(DEPTH).anyMatch(frame -> frame.getDeclaringClass() == VIRTUAL));
+      return virtual
+          ? null
+          : LIVE.walk(
+              frames ->
+                  frames
+                      .limit(DEPTH)
+                      .map(PlatformChild::madeIn)
+                      .filter(Objects::nonNull)
+                      .findFirst()
+                      .orElse(null));
+    }
+
+    private static @Nullable Thread madeIn(StackWalker.StackFrame frame) {
+      if (!frame.getClassName().equals("java.lang.Thread")
+          || !frame.getMethodName().equals("<init>")) {
+        return null;
+      }
+      try {
+        Object[] locals = (Object[]) LOCALS.invokeExact(frame);
+        return (Thread) locals[0];
+      } catch (Throwable e) {
+        throw new IllegalStateException("cannot read the locals of " + frame, e);
+      }
+    }
+  }
+}

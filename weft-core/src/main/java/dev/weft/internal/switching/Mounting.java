@@ -1,0 +1,256 @@
+package dev.weft.internal.switching;
+
+import static java.lang.invoke.MethodHandles.constant;
+import static java.lang.invoke.MethodHandles.dropArguments;
+import static java.lang.invoke.MethodType.methodType;
+
+import dev.weft.internal.Unchecked;
+import dev.weft.internal.jdk.Inside;
+import dev.weft.internal.jdk.RequiredFlags;
+import dev.weft.internal.jdk.UnsupportedJdk;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+import jdk.internal.vm.Continuation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the slices of virtual threads as {@code VirtualThread.runContinuation} does, but with half
+ * its fences, and lets the caller say when one that parks or yields has left its slice.
+ *
+ * <p>Invariants, beyond the JDK's own:
+ *
+ * <ul>
+ *   <li>An interrupt reaches the carrier of a mounted thread, and does not stay with a carrier that
+ *       the thread has left. Who interrupts sets interrupted, then looks for the carrier, under the
+ *       thread's interrupt lock. So who mounts writes the carrier, has a fence (the state), then
+ *       looks at interrupted; who unmounts clears it, has a fence (the state again, in {@link
+ *       #leave}), then looks; only if there was an interrupt it takes the lock. The JDK takes the
+ *       lock each time.
+ *   <li>A slice that ends {@link #PARKS} or {@link #YIELDS} is not left yet: the state is PARKING
+ *       or YIELDING, and nobody can make the thread ready, until {@link #leave}.
+ * </ul>
+ */
+public final class Mounting {
+  /** How a slice has ended: as the JDK ends it, and all has been done. */
+  public static final int LEFT = 0;
+
+  /** How a slice has ended: the thread is to wait to be unparked, once this is told. */
+  public static final int PARKS = 1;
+
+  /** How a slice has ended: the thread can go on, once this is told. */
+  public static final int YIELDS = 2;
+
+  private static final MethodHandle RUN;
+  private static final MethodHandle AFTER_DONE;
+  private static final MethodHandle AFTER_YIELD;
+  private static final MethodHandle YIELD;
+  private static final VarHandle CONTINUATION;
+  private static final VarHandle STATE;
+  private static final VarHandle PERMIT;
+  private static final VarHandle INTERRUPTED;
+  private static final VarHandle INTERRUPT_LOCK;
+  private static final int RUNNING;
+  private static final int PARKING;
+  private static final int PARKED;
+  private static final int UNPARKED;
+  private static final int YIELDING;
+  private static final int YIELDED;
+  private static final int STARTED;
+  private static final int UNBLOCKED;
+  private static final int TERMINATED;
+  private static final @Nullable Throwable MISFIT;
+
+  static {
+    RequiredFlags.check();
+    try {
+      Class<?> type = Class.forName("java.lang.VirtualThread");
+      Lookup lookup = MethodHandles.privateLookupIn(type, MethodHandles.lookup());
+      AFTER_DONE = ofThread(lookup.findVirtual(type, "afterDone", methodType(void.class)));
+      AFTER_YIELD = ofThread(lookup.findVirtual(type, "afterYield", methodType(void.class)));
+      YIELD = ofThread(lookup.findVirtual(type, "yieldContinuation", methodType(boolean.class)));
+      CONTINUATION = lookup.findVarHandle(type, "cont", Continuation.class);
+      STATE = lookup.findVarHandle(type, "state", int.class);
+      PERMIT = lookup.findVarHandle(type, "parkPermit", boolean.class);
+      Lookup inThread = MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup());
+      INTERRUPTED = inThread.findVarHandle(Thread.class, "interrupted", boolean.class);
+      INTERRUPT_LOCK = inThread.findVarHandle(Thread.class, "interruptLock", Object.class);
+      RUNNING = state(lookup, "RUNNING");
+      PARKING = state(lookup, "PARKING");
+      PARKED = state(lookup, "PARKED");
+      UNPARKED = state(lookup, "UNPARKED");
+      YIELDING = state(lookup, "YIELDING");
+      YIELDED = state(lookup, "YIELDED");
+      STARTED = state(lookup, "STARTED");
+      UNBLOCKED = state(lookup, "UNBLOCKED");
+      TERMINATED = state(lookup, "TERMINATED");
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(
+          "this JDK (" + Runtime.version() + ") has other virtual threads: use JDK 25", e);
+    }
+    MethodHandle run = dropArguments(constant(int.class, MountingClass.NOT_MINE), 0, Thread.class);
+    Throwable misfit = null;
+    if (Inside.SWITCHES) {
+      try {
+        run = MountingClass.define();
+      } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+        misfit = e;
+      }
+    }
+    RUN = run;
+    MISFIT = misfit;
+  }
+
+  private Mounting() {}
+
+  private static MethodHandle ofThread(MethodHandle handle) {
+    return handle.asType(handle.type().changeParameterType(0, Thread.class));
+  }
+
+  static int state(Lookup lookup, String name) throws ReflectiveOperationException {
+    return (int) lookup.findStaticVarHandle(lookup.lookupClass(), name, int.class).get();
+  }
+
+  /**
+   * Says why the JDK switches threads by itself, if it does.
+   *
+   * @throws UnsupportedJdk if its virtual threads are not mounted as expected
+   */
+  public static void check() throws UnsupportedJdk {
+    if (MISFIT != null) {
+      throw new UnsupportedJdk(MISFIT);
+    }
+    ContinuationRun.check();
+  }
+
+  /**
+   * Runs a slice of a virtual thread on the current platform thread, unless it cannot go on now;
+   * returns how it has ended. If that is not {@link #LEFT} the caller owes a {@link #leave}.
+   *
+   * @param slice what the JDK gives its executor
+   */
+  public static int run(Thread virtual, Runnable slice) {
+    int state;
+    try {
+      state = (int) RUN.invokeExact(virtual);
+    } catch (Throwable e) { // the JDK failing: what a body throws ends there
+      after(virtual);
+      throw Unchecked.rethrow(e);
+    }
+    if (state == PARKING) {
+      return PARKS;
+    }
+    if (state == YIELDING) {
+      return YIELDS;
+    }
+    if (state == MountingClass.TAKEN_BACK) {
+      VarHandle.fullFence();
+      clearInterruptOfCarrier(virtual);
+    } else if (state != MountingClass.NOT_MINE) {
+      after(virtual);
+      return LEFT;
+    }
+    slice.run();
+    return LEFT;
+  }
+
+  /** Leaves a slice as the JDK does: the thread has ended, or waits for a time or a monitor. */
+  private static void after(Thread virtual) {
+    VarHandle.fullFence();
+    clearInterruptOfCarrier(virtual);
+    try {
+      if (((Continuation) CONTINUATION.get(virtual)).isDone()) {
+        AFTER_DONE.invokeExact(virtual);
+      } else {
+        AFTER_YIELD.invokeExact(virtual);
+      }
+    } catch (Throwable e) {
+      throw Unchecked.rethrow(e);
+    }
+  }
+
+  /**
+   * Tells of a thread that its slice has been left, which ended so; from now on it can be made
+   * ready, and another may run it. Returns whether the caller has to make it ready: it yields, or
+   * has been unparked meanwhile.
+   */
+  public static boolean leave(Thread virtual, int end) {
+    boolean parks = end == PARKS;
+    STATE.setVolatile(virtual, parks ? PARKED : YIELDED);
+    clearInterruptOfCarrier(virtual);
+    return !parks
+        || ((boolean) PERMIT.getVolatile(virtual)
+            && STATE.compareAndSet(virtual, PARKED, UNPARKED));
+  }
+
+  /** Called by a carrier after a fence: an interrupt was for the thread that it has carried. */
+  private static void clearInterruptOfCarrier(Thread virtual) {
+    if ((boolean) INTERRUPTED.getVolatile(virtual)) {
+      synchronized (INTERRUPT_LOCK.get(virtual)) { // who interrupts has it: until he is through
+        Thread.interrupted();
+      }
+    }
+  }
+
+  /** Parks the current thread like {@link LockSupport#park(Object)}. */
+  public static void park(Object blocker) {
+    Thread me = Thread.currentThread();
+    if (!me.isVirtual()) {
+      LockSupport.park(blocker);
+      return;
+    }
+    LockSupport.setCurrentBlocker(blocker);
+    try {
+      if ((boolean) PERMIT.getVolatile(me)
+          || (boolean) INTERRUPTED.getVolatile(me)
+          || !parkOffCarrier(me)) {
+        LockSupport.park(); // without a wait, or on its carrier
+      }
+    } finally {
+      LockSupport.setCurrentBlocker(null);
+    }
+  }
+
+  /** Parks the current thread off its carrier; returns false at once if it cannot leave that. */
+  private static boolean parkOffCarrier(Thread me) {
+    boolean parked = false;
+    STATE.setRelease(me, PARKING); // no fence: nobody acts on it before the slice has been left
+    try {
+      parked = (boolean) YIELD.invokeExact(me);
+    } catch (OutOfMemoryError e) {
+      return false; // as in the JDK
+    } catch (Throwable e) {
+      throw Unchecked.rethrow(e);
+    } finally {
+      if (!parked) {
+        STATE.setVolatile(me, RUNNING);
+      }
+    }
+    return parked;
+  }
+
+  /**
+   * Returns whether a virtual thread, which is not mounted, would go on if its slice were run now:
+   * not while somebody looks at its stack. Reads a volatile field.
+   */
+  public static boolean canGoOn(Thread virtual) {
+    int state = (int) STATE.getVolatile(virtual);
+    return state == UNPARKED || state == YIELDED || state == UNBLOCKED || state == STARTED;
+  }
+
+  /** Returns whether a virtual thread has run its last slice, or could not be started. */
+  public static boolean hasEnded(Thread virtual) {
+    return (int) STATE.getVolatile(virtual) == TERMINATED;
+  }
+
+  /**
+   * Unparks a virtual thread if it is parked, without a limit and off its carrier; its next slice
+   * is then to be run, and nobody has been told. Else nothing happens. This is the JDK's own step,
+   * but for the permit: who parks takes none, so none has to be given and taken back.
+   */
+  public static boolean unparkIfParked(Thread virtual) {
+    return STATE.compareAndSet(virtual, PARKED, UNPARKED);
+  }
+}

@@ -1,0 +1,90 @@
+package dev.weft.internal.timer;
+
+import dev.weft.Body;
+import dev.weft.internal.Nanos;
+import dev.weft.time.Timer;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * A timer that calls once. Time limits are such timers, set often and cancelled nearly as often: so
+ * it is its own entry in the queue, one object, and has no state but whether it is in there.
+ *
+ * <p>Invariant: it is in the queue of its place from start() until a worker takes it out to call
+ * it, or cancel() does. Whoever takes it out decides.
+ */
+public final class OneShotTimer extends TimerNode implements Timer {
+  private final TimerPlace place;
+  private final Body callback;
+
+  // under the monitor of this timer, which only reset() and refresh() take
+  private long period;
+
+  private OneShotTimer(TimerPlace place, Body callback, long period) {
+    this.place = place;
+    this.callback = Objects.requireNonNull(callback, "callback");
+    this.period = period;
+  }
+
+  static OneShotTimer start(TimerHost host, Body callback, Duration delay) {
+    long period = Nanos.of(delay);
+    TimerPlace place = host.place();
+    OneShotTimer timer = new OneShotTimer(place, callback, period);
+    place.beginOneShot(timer, host.now() + period); // now: the clock waits for all loads before it
+    try {
+      host.checkOpen();
+    } catch (RejectedExecutionException e) {
+      timer.cancel();
+      throw e;
+    }
+    return timer;
+  }
+
+  /** A callback that is only for as long as the referent of the condition is there. */
+  record Conditional(Reference<?> condition, Body callback) implements Body {
+    @Override
+    public void run() throws Exception {
+      if (!condition.refersTo(null)) { // nor gone since it was due
+        callback.run();
+      }
+    }
+  }
+
+  @Override
+  public boolean cancel() {
+    return place.cancelOneShot(this);
+  }
+
+  @Override
+  public synchronized boolean refresh() {
+    return restart(place.host().now(), period);
+  }
+
+  @Override
+  public synchronized boolean reset(Duration newPeriod, boolean fromNow) {
+    long nanos = Nanos.of(TimersCore.notNegative(newPeriod));
+    return restart(fromNow ? place.host().now() : deadline() - period, nanos);
+  }
+
+  private boolean restart(long newStart, long newPeriod) {
+    if (!place.move(this, newStart + newPeriod)) {
+      return false;
+    }
+    period = newPeriod;
+    return true;
+  }
+
+  @Override
+  public void onExpired() {
+    try {
+      boolean gone = callback instanceof Conditional c && c.condition.refersTo(null);
+      if (!gone) {
+        place.host().fire(callback, true, () -> {});
+      }
+    } finally {
+      place.endOneShot(); // after the callback's fiber has begun: stop() must not miss both
+    }
+  }
+}

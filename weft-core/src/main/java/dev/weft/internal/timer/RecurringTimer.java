@@ -1,0 +1,218 @@
+package dev.weft.internal.timer;
+
+import dev.weft.Body;
+import dev.weft.internal.Nanos;
+import dev.weft.internal.lock.SpinLock;
+import dev.weft.time.Timer;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A timer that calls again and again, at a fixed rate or with a fixed delay. */
+public final class RecurringTimer implements Timer {
+  /*
+   * Under the lock, no monitor: workers take it on their own threads, and one must not wait for a
+   * fiber that only it can run.
+   *
+   *   ARMED ──expired──► ARMED                                // at a fixed rate
+   *   ARMED ──expired──► FIRED ──callback ended──► ARMED      // with a fixed delay
+   *   ARMED, FIRED ──cancel──► ENDED
+   */
+  private enum State {
+    ARMED,
+    FIRED,
+    ENDED
+  }
+
+  enum Kind {
+    AT_FIXED_RATE,
+    WITH_FIXED_DELAY
+  }
+
+  private final TimerHost host;
+  private final TimerPlace place;
+  private final Body callback;
+  private final @Nullable Reference<?> condition;
+  private final Kind kind;
+
+  private final SpinLock lock = new SpinLock();
+
+  private State state = State.ARMED;
+  private long period;
+  private long deadline;
+
+  // true while the callback runs
+  private boolean busy;
+
+  // the entry in the queue, a new one each time it is armed: the former may still be in a worker's
+  // hands
+  private @Nullable Entry entry;
+
+  private RecurringTimer(
+      TimerHost host, Body callback, @Nullable Reference<?> condition, Kind kind, Duration period) {
+    this.host = host;
+    this.place = host.place();
+    this.callback = Objects.requireNonNull(callback, "callback");
+    this.condition = condition;
+    this.kind = kind;
+    this.period = Nanos.of(period);
+  }
+
+  static RecurringTimer start(
+      TimerHost host, Body callback, @Nullable Reference<?> condition, Kind kind, Duration period) {
+    RecurringTimer timer = new RecurringTimer(host, callback, condition, kind, period);
+    host.checkOpen(); // one that begins as the scheduler stops is never called: no need to end it
+    host.countRecurring(1);
+    timer.lock.lock();
+    try {
+      timer.arm(host.now() + timer.period);
+    } finally {
+      timer.lock.unlock();
+    }
+    return timer;
+  }
+
+  @Override
+  public boolean cancel() {
+    lock.lock();
+    try {
+      if (state == State.ENDED) {
+        return false;
+      }
+      disarm();
+      end();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean refresh() {
+    lock.lock();
+    try {
+      return restart(period, true);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean reset(Duration newPeriod, boolean fromNow) {
+    long nanos = Nanos.of(TimersCore.positive(newPeriod));
+    lock.lock();
+    try {
+      return restart(nanos, fromNow);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean restart(long newPeriod, boolean fromNow) {
+    if (state == State.ENDED) {
+      return false;
+    }
+    long start = fromNow ? host.now() : deadline - period;
+    period = newPeriod;
+    if (state == State.ARMED) {
+      disarm();
+      arm(start + newPeriod);
+    }
+    return true;
+  }
+
+  private final class Entry extends TimerNode {
+    @Override
+    public void onExpired() {
+      if (takeTurn(this)) {
+        fire();
+      }
+    }
+  }
+
+  /** Goes on to the next time; returns whether the callback is to be called for this one. */
+  private boolean takeTurn(Entry expired) {
+    lock.lock();
+    try {
+      if (expired != entry || state != State.ARMED) {
+        return false; // cancelled or reset after the queue had let go of it
+      }
+      if (isOutOfDate()) {
+        end();
+        return false;
+      }
+      boolean wasBusy = busy;
+      busy = true;
+      switch (kind) {
+        case AT_FIXED_RATE -> arm(deadline + period * (1 + (host.now() - deadline) / period));
+        case WITH_FIXED_DELAY -> state = State.FIRED;
+      }
+      return !wasBusy;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void fire() {
+    boolean begun = false;
+    try {
+      begun = host.fire(this::call, false, this::callbackEnded);
+    } finally {
+      if (!begun) {
+        callbackEnded();
+      }
+    }
+  }
+
+  private boolean isOutOfDate() {
+    return condition != null && condition.refersTo(null);
+  }
+
+  private void call() throws Exception {
+    if (!isCancelled() && !isOutOfDate()) { // before the fiber of this callback had begun
+      callback.run();
+    }
+  }
+
+  private boolean isCancelled() {
+    lock.lock();
+    try {
+      return state == State.ENDED;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void callbackEnded() {
+    lock.lock();
+    try {
+      busy = false;
+      if (state == State.FIRED) {
+        arm(host.now() + period);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void arm(long newDeadline) {
+    deadline = newDeadline;
+    state = State.ARMED;
+    Entry armed = new Entry();
+    entry = armed;
+    place.add(armed, newDeadline);
+  }
+
+  private void disarm() {
+    if (entry != null) {
+      place.remove(entry);
+      entry = null;
+    }
+  }
+
+  private void end() {
+    state = State.ENDED;
+    host.countRecurring(-1);
+  }
+}

@@ -1,0 +1,175 @@
+package dev.weft.internal.watch;
+
+import dev.weft.FiberDump;
+import dev.weft.internal.Log;
+import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.internal.sched.Worker;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds fibers that wait for each other in a circle while other fibers live: each waits for a lock,
+ * a monitor or an end that the next one owns. The watchdog calls {@link #step} at each look.
+ *
+ * <pre>
+ *   collect   a bounded number of fibers a step: those that wait for something with one owner
+ *   follow    after the last fiber: from each of them to the owner, and on, to a circle
+ *   confirm   a circle that the pass before has seen too, with no slice of its fibers in between,
+ *             is a deadlock: reported once
+ * </pre>
+ *
+ * <p>A pass begins only if a fiber has run since the last two, so a scheduler at rest is left
+ * alone; waits with a limit are not followed. Belongs to the watchdog's thread.
+ */
+final class DeadlockCycles {
+  /** How many fibers a step looks at: some 0.1 ms. */
+  private static final int FIBERS_A_STEP = 2_048;
+
+  /** How much time is between the begins of two passes at least. */
+  private static final long PASS_NANOS = 250_000_000;
+
+  private final List<FiberCore<?>> suspects = new ArrayList<>();
+
+  // the workers that this pass has still to look at, the last one from this place on
+  private final List<Worker> left = new ArrayList<>();
+  private int place;
+
+  private long passBegan = System.nanoTime() - PASS_NANOS;
+  private boolean inPass;
+  private long slicesSeen = -1;
+  private int restless;
+
+  // the circles of the pass before, and those that have been reported
+  private Set<String> seen = Set.of();
+  private final Set<String> reported = new HashSet<>();
+
+  /** Looks at some more fibers; returns whether it wants to be called again soon. */
+  boolean step(Collection<SchedulerCore> schedulers, long now) {
+    if (!inPass && !begins(schedulers, now)) {
+      return restless > 0;
+    }
+    int budget = FIBERS_A_STEP;
+    while (budget > 0 && !left.isEmpty()) {
+      Worker worker = left.getLast();
+      List<FiberCore<?>> some = worker.someFibers(place, budget);
+      some.forEach(this::collect);
+      place += some.size();
+      if (some.size() < budget) {
+        left.removeLast();
+        place = 0;
+      }
+      budget -= some.size();
+    }
+    if (left.isEmpty()) {
+      inPass = false;
+      confirm();
+      suspects.clear();
+    }
+    return true;
+  }
+
+  private boolean begins(Collection<SchedulerCore> schedulers, long now) {
+    if (now - passBegan < PASS_NANOS) {
+      return false;
+    }
+    passBegan = now;
+    long slices = schedulers.stream().mapToLong(SchedulerCore::slices).sum();
+    if (slices != slicesSeen) {
+      slicesSeen = slices;
+      restless = 2;
+    } else if (restless == 0) {
+      return false;
+    } else {
+      restless--;
+    }
+    schedulers.forEach(scheduler -> left.addAll(List.of(scheduler.workers)));
+    place = 0;
+    inPass = true;
+    return true;
+  }
+
+  private void collect(FiberCore<?> fiber) {
+    if (LockOwners.mayWaitForOwner(fiber) && !fiber.hasDeadline()) {
+      suspects.add(fiber);
+    }
+  }
+
+  private void confirm() {
+    Set<String> found = new HashSet<>();
+    for (List<FiberCore<?>> circle : circles()) {
+      String signature = signature(circle);
+      found.add(signature);
+      if (seen.contains(signature) && reported.add(signature)) {
+        Log.warn(report(circle));
+      }
+    }
+    reported.retainAll(found);
+    seen = found;
+  }
+
+  private List<List<FiberCore<?>>> circles() {
+    Map<FiberCore<?>, FiberCore<?>> owners = new IdentityHashMap<>();
+    LockOwners look = new LockOwners(suspects::stream);
+    for (FiberCore<?> fiber : suspects) {
+      LockOwners.BlockedOn blocked = look.blockedOn(fiber);
+      FiberCore<?> owner =
+          blocked == null || blocked.owner() == null ? null : FiberCore.ofOrNull(blocked.owner());
+      if (owner != null && DeadlockReport.waitsWithoutLimit(fiber)) {
+        owners.put(fiber, owner);
+      }
+    }
+    List<List<FiberCore<?>>> circles = new ArrayList<>();
+    Set<FiberCore<?>> done = new HashSet<>();
+    for (FiberCore<?> start : suspects) {
+      List<FiberCore<?>> circle = circleFrom(start, owners, done);
+      if (circle != null) {
+        circles.add(circle);
+      }
+    }
+    return circles;
+  }
+
+  /** Follows the owners from a fiber; returns the circle it comes to, if no other start has. */
+  private static @Nullable List<FiberCore<?>> circleFrom(
+      FiberCore<?> start, Map<FiberCore<?>, FiberCore<?>> owners, Set<FiberCore<?>> done) {
+    Map<FiberCore<?>, Integer> path = new LinkedHashMap<>();
+    FiberCore<?> fiber = start;
+    while (fiber != null && !done.contains(fiber) && !path.containsKey(fiber)) {
+      path.put(fiber, path.size());
+      fiber = owners.get(fiber);
+    }
+    Integer begin = fiber == null ? null : path.get(fiber);
+    List<FiberCore<?>> circle =
+        begin == null ? null : path.keySet().stream().skip(begin).collect(Collectors.toList());
+    done.addAll(path.keySet());
+    return circle;
+  }
+
+  /** The fibers of a circle, each in one wait of its life. */
+  private static String signature(List<FiberCore<?>> circle) {
+    return circle.stream()
+        .map(fiber -> fiber.id() + "@" + fiber.since)
+        .sorted()
+        .collect(Collectors.joining(" "));
+  }
+
+  private String report(List<FiberCore<?>> circle) {
+    StringBuilder text = new StringBuilder("deadlock: ");
+    text.append(circle.size() == 1 ? "a fiber waits for itself." : "fibers wait for each other.");
+    LockOwners look = new LockOwners(suspects::stream);
+    for (FiberCore<?> fiber : circle) {
+      FiberDump.Entry entry = Dumps.entry(fiber, fiber.core(), look);
+      text.append("\n  ").append(entry.summary()).append(" at ").append(Dumps.ownFrame(entry));
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,101 @@
+package dev.weft.internal.watch;
+
+import dev.weft.Fiber;
+import dev.weft.internal.poller.ReadyEvent;
+import dev.weft.internal.sched.Detour;
+import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.internal.sched.Timeout;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells whether the fibers of a scheduler wait for something that cannot come, and for what.
+ *
+ * <pre>
+ *   standstill   all fibers of all schedulers wait, and no timer and no I/O is left: found at once
+ *                and for certain, as far as no plain thread wakes one
+ *   leak         all fibers of one scheduler wait, but other schedulers or recurring timers go on:
+ *                only {@link LeakCheck} can tell whether those can reach what the fibers wait for
+ * </pre>
+ */
+public final class DeadlockReport {
+  private static final String TURNS = "dev.weft.internal.net.Turns";
+  private static final String LIMIT = Timeout.class.getName();
+
+  private DeadlockReport() {}
+
+  /** Returns the report on a standstill, or null if a fiber can still be woken. */
+  public static @Nullable String ofStandstill(SchedulerCore scheduler) {
+    if (!allWait(scheduler)) {
+      return null;
+    }
+    Collection<SchedulerCore> all = Watchdog.schedulers();
+    long slices = slices(all);
+    for (SchedulerCore other : all) {
+      if (!other.live.isZero() && (other.hasRecurringTimers() || !allWait(other))) {
+        return null;
+      }
+    }
+    String report =
+        of(
+            scheduler,
+            scheduler.fibers().toList(),
+            "all fibers wait, and no timer and no I/O is left to wake one");
+    // what was seen of one fiber still holds only if none has run since
+    return allWait(scheduler) && slices(all) == slices ? report : null;
+  }
+
+  /** Returns the report on fibers that were found to be leaked. */
+  static String of(SchedulerCore scheduler, List<FiberCore<?>> fibers, String why) {
+    StringBuilder report = new StringBuilder();
+    report.append("deadlock in ").append(scheduler).append(": ").append(why).append('.');
+    LockOwners owners = new LockOwners(Watchdog::fibers);
+    for (FiberCore<?> fiber : fibers) {
+      report.append("\n  ").append(Dumps.entry(fiber, scheduler, owners).summary());
+    }
+    return report.toString();
+  }
+
+  private static long slices(Collection<SchedulerCore> schedulers) {
+    return schedulers.stream().mapToLong(SchedulerCore::slices).sum();
+  }
+
+  /** Returns whether a scheduler has fibers and all of them wait without a limit. */
+  static boolean allWait(SchedulerCore scheduler) {
+    if (!scheduler.isStill()) {
+      return false;
+    }
+    List<FiberCore<?>> fibers = scheduler.fibers().toList();
+    return !fibers.isEmpty() && fibers.stream().allMatch(DeadlockReport::waitsWithoutLimit);
+  }
+
+  /**
+   * Returns whether a fiber waits, and only another fiber or a plain thread can end its wait. A
+   * wait with a limit or for I/O is ended by timers and pollers. A wait for a helper thread ends
+   * when a helper is free; a wait for a turn at a socket, when the thread before has had its I/O.
+   */
+  static boolean waitsWithoutLimit(FiberCore<?> fiber) {
+    Thread thread = fiber.threadOrNull();
+    if (thread == null || fiber.status() != Fiber.Status.WAITING) {
+      return false;
+    }
+    Thread.State state = thread.getState();
+    if (state != Thread.State.WAITING && state != Thread.State.BLOCKED) {
+      return false; // also a fiber that has just been woken and is about to be ready
+    }
+    Object blocker = LockSupport.getBlocker(thread);
+    if (blocker instanceof ReadyEvent || blocker instanceof Detour) {
+      return false;
+    }
+    for (StackTraceElement frame : Dumps.framesOf(thread)) {
+      String type = frame.getClassName();
+      if (type.startsWith("sun.nio.ch.") || type.equals(TURNS) || type.equals(LIMIT)) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

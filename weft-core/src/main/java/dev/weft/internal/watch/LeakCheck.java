@@ -1,0 +1,200 @@
+package dev.weft.internal.watch;
+
+import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.FiberRegistry;
+import dev.weft.internal.sched.LeakProbe;
+import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.internal.sched.Worker;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Finds fibers that wait for something which nothing alive can bring: fibers that the garbage
+ * collector would take, were it not for Weft's own lists. The idea is that of Go's goroutine leak
+ * profile (Saioc et al., "Dynamic Partial Deadlock Detection and Recovery via Garbage Collection",
+ * ASPLOS 2025).
+ *
+ * <pre>
+ *   weaken      each fiber that waits without a limit, of every scheduler, is held by a weak
+ *               reference in its worker's registry, and gets a probe: fiber ──► probe ──► fiber
+ *   collect     what nothing else reaches is found unreachable; the probe's finalizer tells, and
+ *               keeps the fiber from being freed
+ *   strengthen  every registry holds its fibers as before
+ * </pre>
+ *
+ * <p>So a look changes nothing: a leaked fiber stays as it was, can be dumped and cancelled, and
+ * its {@code finally} blocks run when it is. Any other way would lose it: a cleared reference gives
+ * nothing back, and a finalizer is the only thing in the JDK that brings an unreachable object back
+ * to whoever looks for it.
+ *
+ * <p>What counts as alive: everything that a platform thread, a static field, a running, ready or
+ * sleeping fiber, a pending timer or I/O event can reach. A thread that holds a {@link FiberCore}
+ * can cancel or schedule it, so the fiber is no leak. A fiber that is blocked at a monitor is never
+ * found: the JVM itself holds it.
+ *
+ * <p>Invariant: a fiber that a weak reference lost is put back into its registry by its probe,
+ * however late the finalizer comes.
+ */
+final class LeakCheck {
+  private static final int MOST_COLLECTIONS = 5;
+  private static final long FINALIZER_SECONDS = 5;
+
+  private final List<FiberRegistry.WeakPlace> weakened = new ArrayList<>();
+  private final List<FiberCore<?>> leaked = new ArrayList<>();
+  private final AtomicInteger missing = new AtomicInteger();
+
+  // how many probes have told; under this
+  private int arrived;
+
+  private LeakCheck() {}
+
+  /**
+   * Returns the leaked fibers of all these schedulers. Takes one or two full collections.
+   *
+   * @throws IllegalStateException if this JVM does not collect or finalize when it is asked to
+   */
+  static synchronized List<FiberCore<?>> run(Collection<SchedulerCore> schedulers) {
+    Canary.check();
+    LeakCheck check = new LeakCheck();
+    try {
+      check.weaken(schedulers);
+      collect();
+    } finally {
+      check.strengthen();
+    }
+    return check.awaitLeaked();
+  }
+
+  private void weaken(Collection<SchedulerCore> schedulers) {
+    for (SchedulerCore scheduler : schedulers) {
+      for (Worker worker : scheduler.workers) {
+        weakened.addAll(worker.weakenRegistry(waiting(worker), this::probe));
+      }
+    }
+  }
+
+  private static Set<FiberCore<?>> waiting(Worker worker) {
+    Set<FiberCore<?>> waiting = Collections.newSetFromMap(new IdentityHashMap<>());
+    worker.forEachFiber(
+        fiber -> { // without the duty lock: a look at a stack may make a fiber ready
+          if (DeadlockReport.waitsWithoutLimit(fiber)) {
+            waiting.add(fiber);
+          }
+        });
+    return waiting;
+  }
+
+  private LeakProbe probe(FiberCore<?> fiber, FiberRegistry.WeakPlace place) {
+    return new Probe(this, fiber, place);
+  }
+
+  /** Collects until an object that has just become unreachable is found to be so. */
+  private static void collect() {
+    WeakReference<Object> unreachable = new WeakReference<>(new Object());
+    for (int i = 0; i < MOST_COLLECTIONS && !unreachable.refersTo(null); i++) {
+      System.gc();
+    }
+  }
+
+  private void strengthen() {
+    for (FiberRegistry.WeakPlace place : weakened) {
+      FiberCore<?> fiber = place.get();
+      if (fiber != null) {
+        place.worker.strengthenRegistry(fiber, place);
+      } else {
+        missing.incrementAndGet(); // its probe is on its way
+      }
+    }
+  }
+
+  /** Called by the finalizer of a fiber's probe: nothing alive has reached the fiber. */
+  private synchronized void found(FiberCore<?> fiber, FiberRegistry.WeakPlace place) {
+    if (place.worker.strengthenRegistry(fiber, place)) { // else it has ended before the collection
+      leaked.add(fiber);
+    }
+    arrived++;
+    notifyAll();
+  }
+
+  private synchronized List<FiberCore<?>> awaitLeaked() {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(FINALIZER_SECONDS);
+    while (arrived < missing.get() && System.nanoTime() < deadline) {
+      try {
+        wait(10);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        break;
+      }
+    }
+    List<FiberCore<?>> all = new ArrayList<>(leaked);
+    all.sort(Comparator.comparingLong(FiberCore::id));
+    return all;
+  }
+
+  /** Hangs on a fiber while it is held weakly, and is finalized if nothing reaches the fiber. */
+  static final class Probe implements LeakProbe {
+    private final LeakCheck check;
+    private final FiberCore<?> fiber;
+    private final FiberRegistry.WeakPlace place;
+
+    Probe(LeakCheck check, FiberCore<?> fiber, FiberRegistry.WeakPlace place) {
+      this.check = check;
+      this.fiber = fiber;
+      this.place = place;
+    }
+
+    @Override
+    @SuppressWarnings({"removal", "deprecation", "Finalize"}) // see above
+    protected void finalize() {
+      if (fiber.holds(this)) { // else the check is over, and the fiber was reached
+        check.found(fiber, place);
+      }
+    }
+  }
+
+  /** Tells whether this JVM collects and finalizes when asked. */
+  private static final class Canary {
+    private static final CountDownLatch DEAD = new CountDownLatch(1);
+
+    static void check() {
+      if (DEAD.getCount() == 0) {
+        return;
+      }
+      WeakReference<Canary> canary = new WeakReference<>(new Canary());
+      boolean interrupted = false;
+      try {
+        for (int i = 0; i < MOST_COLLECTIONS; i++) {
+          collect();
+          if (canary.refersTo(null)
+              && DEAD.await(FINALIZER_SECONDS * 1000 / MOST_COLLECTIONS, TimeUnit.MILLISECONDS)) {
+            return;
+          }
+        }
+      } catch (InterruptedException e) {
+        interrupted = true;
+      } finally {
+        if (interrupted) {
+          Thread.currentThread().interrupt();
+        }
+      }
+      throw new IllegalStateException(
+          "cannot look for leaked fibers: this JVM does not collect or finalize objects when it is"
+              + " asked to; start it without -XX:+DisableExplicitGC and --finalization=disabled");
+    }
+
+    @Override
+    @SuppressWarnings({"removal", "deprecation", "Finalize"}) // see above
+    protected void finalize() {
+      DEAD.countDown();
+    }
+  }
+}

@@ -1,0 +1,105 @@
+package dev.weft.internal.watch;
+
+import dev.weft.Fiber;
+import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.switching.MonitorOwners;
+import dev.weft.internal.wait.WaitQueue;
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds what a waiting fiber waits for and which thread holds that: for dumps and the deadlock
+ * detector.
+ *
+ * <pre>
+ *   LockOwners owners = new LockOwners(Watchdog::fibers);    // once a look
+ *   BlockedOn blocked = owners.blockedOn(fiber);             // null: it waits for nothing known
+ *   Thread owner = blocked.owner();                          // null: no owner, or not known
+ *   Fiber&lt;?&gt; ownerFiber = owner == null ? null : FiberCore.ofOrNull(owner);
+ * </pre>
+ *
+ * <p>Known are the owners of monitors, of {@code ReentrantLock} and every other {@link
+ * AbstractOwnableSynchronizer} that is held by one thread alone, of {@code Mutex}, and the writer
+ * of {@code SharedMutex}; a joined fiber owns its end. Not known are the readers of a lock, what a
+ * mounted fiber holds of monitors (see {@link MonitorOwners}), and monitors of virtual threads that
+ * are no fibers.
+ *
+ * <p>No lock is held and nothing stands still between two questions: an answer may be old when it
+ * is read. A cycle that two looks find, with no slice of its fibers between them, is one.
+ */
+final class LockOwners {
+  /**
+   * What a thread waits for.
+   *
+   * @param object a {@link FiberCore} that is joined, a lock's synchronizer, a {@link WaitQueue},
+   *     the object whose monitor is to be entered, or any other blocker
+   * @param isMonitor whether it is the monitor of the object
+   * @param owner the thread that has to act before the wait can end; null if no single thread has
+   *     to, or it is not known
+   */
+  record BlockedOn(Object object, boolean isMonitor, @Nullable Thread owner) {}
+
+  private final Supplier<Stream<FiberCore<?>>> fibers;
+
+  // made when it is first needed: it costs a snapshot of every fiber
+  private @Nullable MonitorOwners monitors;
+
+  /**
+   * Creates one look.
+   *
+   * @param fibers those that may hold a monitor; asked when a fiber waits for a monitor
+   */
+  LockOwners(Supplier<Stream<FiberCore<?>>> fibers) {
+    this.fibers = fibers;
+  }
+
+  /** Returns what the fiber waits for, or null if it does not wait or that is not known. */
+  @Nullable BlockedOn blockedOn(FiberCore<?> fiber) {
+    Thread thread = fiber.threadOrNull();
+    if (thread == null) {
+      return null;
+    }
+    Object blocker = LockSupport.getBlocker(thread);
+    if (blocker != null) {
+      return new BlockedOn(blocker, false, ownerOf(blocker));
+    }
+    Object monitor = MonitorOwners.monitorThatBlocks(thread);
+    return monitor == null ? null : new BlockedOn(monitor, true, monitorOwner(monitor));
+  }
+
+  /**
+   * Returns whether a fiber waits, perhaps for something that one thread owns. Cheap, since it is
+   * asked of every fiber.
+   */
+  static boolean mayWaitForOwner(FiberCore<?> fiber) {
+    Thread thread = fiber.threadOrNull();
+    if (thread == null || fiber.status() != Fiber.Status.WAITING) {
+      return false;
+    }
+    Object blocker = LockSupport.getBlocker(thread);
+    return blocker != null
+        ? ownerOf(blocker) != null
+        : thread.getState() == Thread.State.BLOCKED; // at a monitor
+  }
+
+  private static @Nullable Thread ownerOf(Object blocker) {
+    return switch (blocker) {
+      case FiberCore<?> joined -> joined.threadOrNull();
+      case WaitQueue queue -> queue.holder();
+      case AbstractOwnableSynchronizer lock -> MonitorOwners.ownerOf(lock);
+      default -> null;
+    };
+  }
+
+  private @Nullable Thread monitorOwner(Object monitor) {
+    MonitorOwners known = monitors;
+    if (known == null) {
+      known = MonitorOwners.among(fibers.get().map(FiberCore::threadOrNull).filter(t -> t != null));
+      monitors = known;
+    }
+    return known.ownerOf(monitor);
+  }
+}

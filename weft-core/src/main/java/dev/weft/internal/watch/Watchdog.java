@@ -1,0 +1,335 @@
+package dev.weft.internal.watch;
+
+import dev.weft.internal.Faults;
+import dev.weft.internal.Log;
+import dev.weft.internal.events.FlightEvents;
+import dev.weft.internal.poller.Poller;
+import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.internal.sched.Worker;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thread that looks after all schedulers: it reports slices that take too long and lets other
+ * workers take over, failures that nobody observes, and deadlocks; and it wakes a worker that
+ * sleeps although fibers are ready on it, which is a fault of Weft's. It looks often while a worker
+ * is awake and seldom otherwise; workers never have to wake it, since that would double the cost of
+ * each wake-up of theirs. What has to be noticed sooner is left to the sentry of each scheduler.
+ */
+public final class Watchdog {
+  private static final long TICK_NANOS = 10_000_000;
+  private static final long IDLE_TICK_NANOS = 50_000_000;
+
+  /** After how long in one slice others take over what a worker has; said nothing about. */
+  private static final long TAKE_OVER_NANOS = 20_000_000;
+
+  /** How long all fibers of a scheduler have to wait for nothing before that is reported. */
+  private static final long DEADLOCK_NANOS = 1_000_000_000;
+
+  private static final long NO_SLEEP = -1;
+
+  /** How long a worker has to sleep beside ready fibers before that is a lost wake-up. */
+  private static final long LOST_NANOS = 200_000_000;
+
+  private static final Map<SchedulerCore, Watch> WATCHES = new ConcurrentHashMap<>();
+  private static volatile @Nullable Thread thread;
+
+  private Watchdog() {}
+
+  public static synchronized void watch(SchedulerCore scheduler) {
+    WATCHES.put(scheduler, new Watch(scheduler));
+    if (thread == null) {
+      thread = Thread.ofPlatform().daemon().name("weft-watchdog").start(Watchdog::run);
+    }
+    LockSupport.unpark(thread);
+  }
+
+  public static void forget(SchedulerCore scheduler) {
+    WATCHES.remove(scheduler);
+  }
+
+  /** Returns the schedulers that have been started and have not stopped. */
+  static Set<SchedulerCore> schedulers() {
+    return Set.copyOf(WATCHES.keySet());
+  }
+
+  /** Returns the fibers of all schedulers that have been started and have not stopped. */
+  static Stream<FiberCore<?>> fibers() {
+    return WATCHES.keySet().stream().flatMap(SchedulerCore::fibers);
+  }
+
+  /** Called when the process ends: idle workers leave the system's pollers, and stay out. */
+  public static void wakeAllForTheEnd() {
+    Poller.processEnds();
+    WATCHES.keySet().forEach(SchedulerCore::wakeAll);
+  }
+
+  private static void run() {
+    DeadlockCycles cycles = new DeadlockCycles();
+    while (true) {
+      boolean busy = findCycles(cycles);
+      for (Watch watch : WATCHES.values()) {
+        try {
+          busy |= watch.look(System.nanoTime());
+        } catch (Throwable e) {
+          Log.error("the watchdog failed on " + watch.scheduler, e);
+        }
+      }
+      if (WATCHES.isEmpty()) {
+        LockSupport.park();
+      } else {
+        LockSupport.parkNanos(busy ? TICK_NANOS : IDLE_TICK_NANOS);
+      }
+    }
+  }
+
+  private static boolean findCycles(DeadlockCycles cycles) {
+    try {
+      return cycles.step(WATCHES.keySet(), System.nanoTime());
+    } catch (Throwable e) {
+      Log.error("the watchdog failed to look for deadlocks", e);
+      return false;
+    }
+  }
+
+  /** What is known of one scheduler from the last look. */
+  private static final class Watch {
+    final SchedulerCore scheduler;
+    private final long[] slices;
+    private final long[] held;
+
+    // the sleep in which each worker was seen to have ready fibers at the last look
+    private final long[] lostIn;
+    private final long[] lostSince;
+    private long lastLook = System.nanoTime();
+
+    // when all fibers were first seen to wait for nothing; 0 if they do not
+    private long standstill;
+    private long standstillSlices;
+    private boolean reported;
+
+    // for lookForLeaks: when it last looked, the waits it saw, and those it has checked
+    private long leakLook;
+    private long lastWaits;
+    private long checkedWaits;
+
+    // tells of failures that nobody joined for, while there are any
+    private @Nullable Thread reporter;
+
+    Watch(SchedulerCore scheduler) {
+      this.scheduler = scheduler;
+      this.slices = new long[scheduler.workers.length];
+      this.held = new long[scheduler.workers.length];
+      this.lostIn = new long[scheduler.workers.length];
+      this.lostSince = new long[scheduler.workers.length];
+      Arrays.fill(lostIn, NO_SLEEP);
+    }
+
+    /** Returns whether there is reason to look again soon. */
+    boolean look(long now) {
+      boolean busy = false;
+      boolean stuck = false;
+      boolean allStuck = true;
+      // a longer gap is a pause of the JVM or of the machine, not of the fiber
+      long elapsed = Math.min(now - lastLook, 2 * TICK_NANOS);
+      lastLook = now;
+      for (Worker worker : scheduler.workers) {
+        boolean awake = worker.isServing() && !worker.isAsleep();
+        busy |= awake;
+        worker.batchIsLong = awake;
+        rescue(worker, now);
+        boolean isStuck = isStuck(worker, elapsed);
+        stuck |= isStuck;
+        allStuck &= isStuck || !worker.isServing();
+      }
+      if (stuck && allStuck) {
+        for (Worker worker : scheduler.workers) {
+          worker.doDutiesFromOutside();
+        }
+      }
+      if (scheduler.anyStuck != stuck) {
+        scheduler.anyStuck = stuck;
+      }
+      if (stuck) {
+        scheduler.wakeIdle();
+      }
+      reportFailures();
+      return busy || !scheduler.unobserved.isEmpty() || awaitsDeadlock(now, busy);
+    }
+
+    /** On a thread of their own: the handler is the user's, and may take its time. */
+    private void reportFailures() {
+      if (scheduler.unobserved.hasOld() && (reporter == null || !reporter.isAlive())) {
+        reporter =
+            Thread.ofPlatform()
+                .daemon()
+                .name(scheduler.name() + "-uncaught")
+                .start(scheduler.unobserved::reportOld);
+      }
+    }
+
+    private boolean isStuck(Worker worker, long elapsed) {
+      int i = worker.index;
+      long count = worker.slices();
+      long running = worker.running();
+      if (running == 0 || count != slices[i]) {
+        slices[i] = count;
+        held[i] = 0;
+        worker.stuck = false;
+        return false;
+      }
+      long before = held[i];
+      held[i] += elapsed;
+      worker.stuck = held[i] > Math.min(TAKE_OVER_NANOS, scheduler.blockedNanos);
+      if (before <= scheduler.blockedNanos && held[i] > scheduler.blockedNanos) {
+        scheduler
+            .fibers()
+            .filter(fiber -> fiber.id() == running)
+            .forEach(fiber -> report(worker, fiber, held[i]));
+      }
+      return worker.stuck;
+    }
+
+    /**
+     * Wakes a worker that sleeps although fibers are ready on it: a lost wake-up, which is a fault
+     * of Weft's. It must have done so in one and the same sleep for LOST_NANOS, since a worker that
+     * is about to sleep, or to leave its sleep, looks the same, and so does a worker whose waker
+     * has queued the fiber and not woken the worker yet; on a busy machine each of them may be off
+     * its core for some milliseconds just then.
+     */
+    private void rescue(Worker worker, long now) {
+      int i = worker.index;
+      long sleep = worker.isAsleep() && worker.hasReadyOrInbox() ? worker.sleeps() : NO_SLEEP;
+      if (sleep != lostIn[i]) {
+        lostIn[i] = sleep;
+        lostSince[i] = now;
+      } else if (sleep != NO_SLEEP && now - lostSince[i] >= LOST_NANOS && worker.wakeUp()) {
+        worker.countRescue();
+        Faults.report(
+            "thread %d of %s slept although fibers were ready on it".formatted(i, scheduler));
+        lostIn[i] = NO_SLEEP;
+      }
+    }
+
+    private void report(Worker worker, FiberCore<?> fiber, long nanos) {
+      String stack = Dumps.stackOf(fiber.threadOrNull());
+      if (worker.running() == fiber.id() && worker.slices() == slices[worker.index]) {
+        FlightEvents.blocked(worker.index, fiber, nanos);
+        if (mayHold(fiber)) {
+          return;
+        }
+        Log.warn(
+            "%s has held thread %d of %s for %d ms; %s%n%s"
+                .formatted(
+                    fiber,
+                    worker.index,
+                    scheduler,
+                    nanos / 1_000_000,
+                    scheduler.threads() == 1
+                        ? "nothing else runs until it waits or yields"
+                        : "its other fibers move to other threads",
+                    stack));
+      }
+    }
+
+    /**
+     * A program under ./weft run that does not know of Weft may compute and block as it likes, as
+     * long as nobody has to wait for its thread.
+     */
+    private boolean mayHold(FiberCore<?> fiber) {
+      return scheduler.programMain != null
+          && (fiber == scheduler.programMain || fiber.isGuest())
+          && (scheduler.threads() > 1 || scheduler.live.get() == 1);
+    }
+
+    /** Reports a standstill once it has lasted; returns whether one has begun. */
+    private boolean awaitsDeadlock(long now, boolean busy) {
+      if (scheduler.failsOnDeadlock() || scheduler.reportsLeaks()) {
+        lookForLeaks(now);
+      }
+      long total = scheduler.slices();
+      if (busy || scheduler.live.isZero() || total != standstillSlices) {
+        standstillSlices = total;
+        standstill = 0;
+        reported = false;
+        return false; // the next look, as seldom as they are, finds out
+      }
+      if (reported || scheduler.somethingWillCome() || isProgramMainLive()) {
+        return false;
+      }
+      if (standstill == 0) {
+        standstill = now;
+      }
+      if (now - standstill < DEADLOCK_NANOS) {
+        return true;
+      }
+      String report = DeadlockReport.ofStandstill(scheduler);
+      if (report != null) {
+        reported = true;
+        Log.warn(report);
+      }
+      return false;
+    }
+
+    /** The main of a program may wait for a plain thread or a signal. */
+    private boolean isProgramMainLive() {
+      FiberCore<?> main = scheduler.programMain;
+      return main != null && !main.isDone();
+    }
+
+    /**
+     * Looks, while stop() waits, whether the same fibers have waited for a second although
+     * something else goes on, and then whether that can reach them: once for the same waits, since
+     * it takes a full collection.
+     */
+    private void lookForLeaks(long now) {
+      if (now - leakLook < DEADLOCK_NANOS || !DeadlockReport.allWait(scheduler)) {
+        return;
+      }
+      leakLook = now;
+      long waits =
+          scheduler
+              .fibers()
+              .mapToLong(fiber -> 31 * fiber.id() + fiber.since)
+              .reduce(1, (sum, w) -> 31 * sum + w);
+      boolean same = waits == lastWaits;
+      lastWaits = waits;
+      if (!same) {
+        return;
+      }
+      String certain = DeadlockReport.ofStandstill(scheduler);
+      if (certain != null && scheduler.failsOnDeadlock()) {
+        scheduler.failWith(certain); // when the last worker fell asleep, something else still ran
+      } else if (waits != checkedWaits) {
+        checkedWaits = waits;
+        Thread.ofPlatform().daemon().name(scheduler.name() + "-leaks").start(this::checkLeaks);
+      }
+    }
+
+    /** On a thread of its own: a collection may take seconds. */
+    private void checkLeaks() {
+      List<FiberCore<?>> leaked =
+          LeakCheck.run(schedulers()).stream()
+              .filter(fiber -> fiber.scheduler() == scheduler)
+              .toList();
+      if (leaked.isEmpty()) {
+        return;
+      }
+      String report =
+          DeadlockReport.of(
+              scheduler, leaked, "nothing alive can reach what these fibers wait for");
+      if (scheduler.failsOnDeadlock() && leaked.size() == scheduler.live.get()) {
+        scheduler.failWith(report);
+      } else {
+        Log.warn(report);
+      }
+    }
+  }
+}

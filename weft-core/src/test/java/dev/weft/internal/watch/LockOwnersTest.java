@@ -1,0 +1,287 @@
+package dev.weft.internal.watch;
+
+import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
+import static dev.weft.internal.sched.Cores.core;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.Fiber;
+import dev.weft.FiberDump;
+import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
+import dev.weft.sync.Mutex;
+import dev.weft.sync.SharedMutex;
+import dev.weft.testkit.Feature;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A dump names the holder of a lock or a monitor that a fiber waits for. */
+@Feature("S18")
+class LockOwnersTest {
+  private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
+  private final Scheduler other = Scheduler.builder().threads(1).build().start();
+  private final CountDownLatch release = new CountDownLatch(1);
+
+  @AfterEach
+  void stop() {
+    release.countDown();
+    scheduler.stop();
+    other.stop();
+  }
+
+  private void await() {
+    try {
+      release.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private FiberDump.Entry entry(Fiber<?> fiber) {
+    return scheduler.dump().fibers().stream()
+        .filter(entry -> entry.id() == fiber.id())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static Fiber<Void> holds(Scheduler on, Runnable hold) {
+    Fiber<Void> holder = on.go(FiberOptions.named("holder"), hold::run);
+    waits(holder);
+    return holder;
+  }
+
+  private Fiber<Void> blocked(Runnable block) {
+    Fiber<Void> blocked = scheduler.go(FiberOptions.named("blocked"), block::run);
+    waits(blocked);
+    return blocked;
+  }
+
+  private static synchronized void holdClass(Runnable body) {
+    body.run();
+  }
+
+  private static LockOwners.BlockedOn blockedOn(Fiber<?> fiber) {
+    return new LockOwners(Watchdog::fibers).blockedOn(core(fiber));
+  }
+
+  static Stream<Lock> locks() {
+    return Stream.of(
+        new ReentrantLock(),
+        new ReentrantLock(true),
+        new ReentrantReadWriteLock().writeLock(),
+        new Mutex(),
+        new SharedMutex().writeLock());
+  }
+
+  @ParameterizedTest
+  @MethodSource("locks")
+  @SuppressWarnings("LockNotBeforeTry") // one fiber has nothing to do with the lock
+  void theHolderOfALockIsNamed(Lock lock) {
+    Fiber<Void> holder =
+        holds(
+            other,
+            () -> {
+              lock.lock();
+              try {
+                await();
+              } finally {
+                lock.unlock();
+              }
+            });
+    Fiber<Void> blocked =
+        blocked(
+            () -> {
+              lock.lock();
+              lock.unlock();
+            });
+    assertThat(entry(blocked).heldBy()).isEqualTo(holder.toString());
+    assertThat(entry(blocked).summary()).containsOnlyOnce(holder.toString());
+    assertThat(scheduler.dump().json()).contains("\"heldBy\":\"" + holder + "\"");
+    assertThat(blockedOn(blocked).owner()).isSameAs(holder.thread());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theFiberThatHoldsAMonitorIsNamed(boolean onOther) {
+    Object monitor = new Object();
+    Fiber<Void> holder =
+        holds(
+            onOther ? other : scheduler,
+            () -> {
+              synchronized (monitor) {
+                await();
+              }
+            });
+    Fiber<Void> blocked =
+        blocked(
+            () -> {
+              synchronized (monitor) {
+                assertThat(Thread.holdsLock(monitor)).isTrue();
+              }
+            });
+    assertThat(entry(blocked).heldBy()).isEqualTo(holder.toString());
+    assertThat(entry(blocked).waitsFor())
+        .isEqualTo("the monitor of java.lang.Object@%x", System.identityHashCode(monitor));
+    LockOwners.BlockedOn blockedOn = blockedOn(blocked);
+    assertThat(blockedOn.object()).isSameAs(monitor);
+    assertThat(blockedOn.isMonitor()).isTrue();
+    assertThat(blockedOn.owner()).isSameAs(holder.thread());
+  }
+
+  @Test
+  void theMonitorOfASynchronizedMethodIsFoundToo() {
+    Fiber<Void> holder = holds(scheduler, () -> holdClass(this::await));
+    Fiber<Void> blocked = blocked(() -> holdClass(() -> {}));
+    assertThat(entry(blocked).heldBy()).isEqualTo(holder.toString());
+    assertThat(blockedOn(blocked).object()).isSameAs(LockOwnersTest.class);
+  }
+
+  @Test
+  void thePlainThreadThatHoldsAMonitorIsNamed() throws Exception {
+    Object monitor = new Object();
+    CountDownLatch held = new CountDownLatch(1);
+    Thread holder =
+        Thread.ofPlatform()
+            .name("plain holder")
+            .start(
+                () -> {
+                  synchronized (monitor) {
+                    held.countDown();
+                    await();
+                  }
+                });
+    held.await();
+    Fiber<Void> blocked =
+        blocked(
+            () -> {
+              synchronized (monitor) {
+                assertThat(Thread.holdsLock(monitor)).isTrue();
+              }
+            });
+    assertThat(entry(blocked).heldBy()).contains("plain holder");
+    assertThat(blockedOn(blocked).owner()).isSameAs(holder);
+    release.countDown();
+    holder.join();
+  }
+
+  @Test
+  @SuppressWarnings("WaitNotInLoop") // spurious wake-ups are harmless here
+  void aFiberThatWaitsToBeNotifiedHoldsNothingOfThatMonitor() throws Exception {
+    Object monitor = new Object();
+    Fiber<Void> waiting =
+        scheduler.go(
+            () -> {
+              synchronized (monitor) {
+                monitor.wait();
+              }
+            });
+    waits(waiting);
+    Fiber<Void> holder =
+        holds(
+            scheduler,
+            () -> {
+              synchronized (monitor) {
+                monitor.notifyAll(); // from now on the other fiber waits to enter
+                await();
+              }
+            });
+    Fiber<Void> blocked =
+        blocked(
+            () -> {
+              synchronized (monitor) {
+                assertThat(Thread.holdsLock(monitor)).isTrue();
+              }
+            });
+    assertThat(blockedOn(blocked).owner()).isSameAs(holder.thread());
+    eventually("it waits to enter", () -> waiting.thread().getState() == Thread.State.BLOCKED);
+    assertThat(blockedOn(waiting).object()).isSameAs(monitor);
+    assertThat(blockedOn(waiting).owner()).isSameAs(holder.thread());
+  }
+
+  @Test
+  void aRunningHolderOfAMonitorIsNotKnown() {
+    Object monitor = new Object();
+    AtomicBoolean spins = new AtomicBoolean();
+    AtomicBoolean over = new AtomicBoolean();
+    other.go(
+        () -> {
+          synchronized (monitor) {
+            spins.set(true);
+            while (!over.get()) {
+              Thread.onSpinWait();
+            }
+          }
+        });
+    eventually("it spins", spins::get);
+    Fiber<Void> blocked =
+        blocked(
+            () -> {
+              synchronized (monitor) {
+                assertThat(Thread.holdsLock(monitor)).isTrue();
+              }
+            });
+    assertThat(blockedOn(blocked).object()).isSameAs(monitor);
+    assertThat(entry(blocked).heldBy()).isEmpty();
+    over.set(true);
+  }
+
+  @Test
+  void whatHasNoHolderHasNone() {
+    Fiber<Void> latched = blocked(this::await);
+    assertThat(entry(latched).heldBy()).isEmpty();
+    assertThat(blockedOn(latched).owner()).isNull();
+    Fiber<Void> joiner = scheduler.go(() -> latched.join());
+    waits(joiner);
+    assertThat(entry(joiner).heldBy()).isEmpty();
+    assertThat(blockedOn(joiner).owner())
+        .as("the joined fiber has to end")
+        .isSameAs(latched.thread());
+  }
+
+  /**
+   * A snapshot of a virtual thread that is mounted meanwhile crashes JDK 25, and one that is made
+   * ready meanwhile must not be forgotten.
+   */
+  @Test
+  void aLookDisturbsNoFiber() throws Exception {
+    Object monitor = new Object();
+    AtomicInteger turns = new AtomicInteger();
+    List<Fiber<Void>> fibers = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      fibers.add(
+          scheduler.go(
+              () -> {
+                for (int k = 0; k < 3_000; k++) {
+                  synchronized (monitor) {
+                    Thread.yield();
+                    turns.incrementAndGet();
+                  }
+                  Fiber.yield();
+                }
+              }));
+    }
+    int named = 0;
+    while (fibers.stream().anyMatch(fiber -> fiber.status() != Fiber.Status.DONE)) {
+      for (FiberDump.Entry entry : scheduler.dump().fibers()) {
+        named += entry.heldBy().isEmpty() ? 0 : 1;
+      }
+    }
+    for (Fiber<Void> fiber : fibers) {
+      fiber.join();
+    }
+    assertThat(turns).hasValue(6 * 3_000);
+    assertThat(named).isPositive();
+  }
+}
