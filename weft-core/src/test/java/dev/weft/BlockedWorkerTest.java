@@ -66,7 +66,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void itIsReportedOnceWithItsStack() throws Exception {
+  void aStuckWorkerIsReportedOnceWithItsStack() throws Exception {
     try (LogCapture log = new LogCapture();
         Scheduler scheduler = start(2, Policy.fifo())) {
       Fiber<Void> hog = hog(scheduler, 0);
@@ -92,7 +92,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void withOneThreadItIsReportedAndTheOthersWait() throws Exception {
+  void withOneThreadAStuckWorkerIsReportedAndTheOtherFibersWait() throws Exception {
     try (LogCapture log = new LogCapture();
         Scheduler scheduler = start(1, Policy.fifo())) {
       Fiber<Void> hog = hog(scheduler, 0);
@@ -106,7 +106,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void theOthersOfItsThreadMoveOnAndBoundOnesStay() throws Exception {
+  void theOtherFibersOfItsThreadMoveOnAndBoundFibersStay() throws Exception {
     for (Policy policy : List.of(Policy.fifo(), Policy.priority(), Policy.workStealing())) {
       over.set(false);
       try (LogCapture _ = new LogCapture();
@@ -249,7 +249,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void whoWaitsOrYieldsIsNotReported() throws Exception {
+  void aFiberThatWaitsOrYieldsIsNotReported() throws Exception {
     try (LogCapture log = new LogCapture();
         Scheduler scheduler = start(1, Policy.fifo())) {
       Fiber<Void> polite =

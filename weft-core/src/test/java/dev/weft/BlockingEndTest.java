@@ -90,7 +90,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S15")
-  void whoIsCancelledBeforeDoesNotEvenBegin() throws Exception {
+  void aCancelledFiberDoesNotEvenBegin() throws Exception {
     try (Scheduler scheduler = start()) {
       CountDownLatch begun = new CountDownLatch(1);
       AtomicBoolean cancelled = new AtomicBoolean();
@@ -224,7 +224,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S19")
-  void whoWaitsForAHelperIsNotTakenForDead() throws Exception {
+  void aFiberThatWaitsForAHelperIsNoDeadlock() throws Exception {
     Helpers one = oneHelper();
     try (Scheduler other = start()) {
       isOnHelper(
@@ -292,7 +292,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S5")
-  void whatIgnoresItsCancelIsGivenUpAndWhatWaitsBehindItNeverRuns() throws Exception {
+  void aFiberThatIgnoresItsCancelIsGivenUpOnAndFibersBehindItNeverRun() throws Exception {
     Helpers one = oneHelper();
     AtomicBoolean over = new AtomicBoolean();
     AtomicBoolean goneOn = new AtomicBoolean();

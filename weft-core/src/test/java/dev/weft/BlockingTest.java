@@ -77,7 +77,7 @@ class BlockingTest {
   }
 
   @Test
-  void itIsTheSameFiberThereAndBackAgain() throws Exception {
+  void theBodyRunsInTheSameFiber() throws Exception {
     ThreadLocal<String> local = new ThreadLocal<>();
     scheduler
         .go(
@@ -111,7 +111,7 @@ class BlockingTest {
   }
 
   @Test
-  void theOthersOfItsOnlyThreadGoOn() throws Exception {
+  void theOtherFibersOfItsOnlyThreadGoOn() throws Exception {
     Fiber<String> blocked = blocked();
     scheduler.go(release::countDown);
     assertThat(blocked.join()).isEqualTo("released");
@@ -192,7 +192,7 @@ class BlockingTest {
   }
 
   @Test
-  void oneInsideAnotherJustRunsItsBody() throws Exception {
+  void aNestedBlockingCallJustRunsItsBody() throws Exception {
     scheduler
         .go(
             () -> {
@@ -227,7 +227,7 @@ class BlockingTest {
   }
 
   @Test
-  void whoIsBoundWhileItIsThereComesBackToThatThread() throws Exception {
+  void aFiberThatIsBoundInTheBodyReturnsToThatThread() throws Exception {
     try (Scheduler two = Scheduler.builder().threads(2).build().start()) {
       CountDownLatch inside = new CountDownLatch(1);
       Fiber<Integer> fiber =
@@ -597,7 +597,7 @@ class BlockingTest {
   }
 
   @Test
-  void whoCannotLeaveItsThreadRunsTheBodyThere() throws Exception {
+  void aPinnedFiberRunsTheBodyOnItsWorker() throws Exception {
     scheduler
         .go(
             () -> {
@@ -623,7 +623,7 @@ class BlockingTest {
   }
 
   @Test
-  void whoIsLeftPinnedByItsBodyComesBackWhenItWaitsWithoutBeingPinned() throws Exception {
+  void aFiberLeftPinnedByItsBodyReturnsAtItsFirstUnpinnedWait() throws Exception {
     scheduler
         .go(
             () -> {
@@ -715,7 +715,7 @@ class BlockingTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   @Feature("S19")
-  void whoIsInABlockingCallIsNotTakenForDead(boolean useCaller) throws Exception {
+  void aFiberInABlockingCallIsNoDeadlock(boolean useCaller) throws Exception {
     Scheduler failing =
         Scheduler.builder().threads(1).useCaller(useCaller).failOnDeadlock(true).build();
     AtomicInteger rounds = new AtomicInteger();

@@ -54,7 +54,7 @@ class CoroutineLocalTest {
   }
 
   @Test
-  void innerCoroutinesDoNotSeeTheOuterOnesValue() {
+  void innerCoroutinesDoNotSeeTheOuterCoroutinesValue() {
     CoroutineLocal<String> name = CoroutineLocal.withInitial(() -> "initial");
     List<String> seen = new ArrayList<>();
     Coroutine.of(

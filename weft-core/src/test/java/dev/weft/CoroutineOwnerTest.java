@@ -116,7 +116,7 @@ class CoroutineOwnerTest {
 
   @Test
   @Feature({"C11", "C16"})
-  void whoIsRefusedForAMonitorDoesNotBecomeItsOwner() throws Exception {
+  void aResumerRefusedForAMonitorDoesNotBecomeTheOwner() throws Exception {
     Coroutine coroutine = Coroutine.of(() -> {});
     synchronized (coroutine) {
       assertThatIllegalStateException().isThrownBy(coroutine::resume);
@@ -146,7 +146,7 @@ class CoroutineOwnerTest {
 
   @Test
   @Feature({"C5", "C11"})
-  void resetFreesAlsoOneThatATransferHasClaimedInVain() throws Exception {
+  void resetAlsoFreesACoroutineThatAFailedTransferHasClaimed() throws Exception {
     Coroutine.of(Pinned::touch).resume();
     CLAIMED.reset(() -> {});
     onAnotherThread(

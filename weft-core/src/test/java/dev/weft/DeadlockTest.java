@@ -195,7 +195,7 @@ class DeadlockTest {
 
   /** Each sleep ends by the JDK's own timer, at about the time the scheduler looks around. */
   @Test
-  void whoIsJustBeingWokenIsNotTakenForDead() throws Exception {
+  void aFiberThatIsJustBeingWokenIsNoDeadlock() throws Exception {
     for (boolean useCaller : new boolean[] {true, false}) {
       Scheduler scheduler = failing(2, useCaller);
       Fiber<Void> waiting = scheduler.go(() -> Fiber.suspend());

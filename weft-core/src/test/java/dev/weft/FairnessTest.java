@@ -59,7 +59,7 @@ class FairnessTest {
   }
 
   @Test
-  void whatOtherThreadsSubmitWaitsForABatchAtMost() throws Exception {
+  void fibersSubmittedByOtherThreadsWaitForOneBatchAtMost() throws Exception {
     AtomicInteger slices = new AtomicInteger();
     CountDownLatch counting = new CountDownLatch(1);
     scheduler.go(
@@ -97,7 +97,7 @@ class FairnessTest {
 
   @Test
   @Feature("I1")
-  void norDoesOneWhoReads() throws Exception {
+  void norDoesAFiberThatReads() throws Exception {
     AtomicInteger sentAt = new AtomicInteger();
     try (LongSlices busy = new LongSlices();
         TcpListener listener =

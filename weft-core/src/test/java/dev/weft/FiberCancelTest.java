@@ -47,7 +47,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void beforeItStartsItsBodyNeverRuns() throws Exception {
+  void cancelledBeforeItsStartAFiberNeverRunsItsBody() throws Exception {
     try (Scheduler scheduler = start(1)) {
       AtomicBoolean ran = new AtomicBoolean();
       CountDownLatch release = new CountDownLatch(1);
@@ -234,7 +234,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void whoSwallowsItAtAJdkWaitGoesOnToItsEnd() throws Exception {
+  void aFiberThatSwallowsTheInterruptAtAJdkWaitGoesOnToItsEnd() throws Exception {
     try (Scheduler scheduler = start(1)) {
       AtomicBoolean wentOn = new AtomicBoolean();
       Fiber<String> fiber =
@@ -255,7 +255,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void whatItThrowsBesidesIsTheCause() throws Exception {
+  void anExceptionOfACancelledBodyIsTheCause() throws Exception {
     try (Scheduler scheduler = start(1)) {
       IllegalStateException failure = new IllegalStateException("clean-up failed");
       Fiber<Void> fiber =
@@ -316,7 +316,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void whoJoinsACancelledOneIsNotCancelledItself() throws Exception {
+  void joiningACancelledFiberDoesNotCancelTheCaller() throws Exception {
     try (Scheduler scheduler = start(1)) {
       Fiber<Void> cancelled = scheduler.go(() -> Fiber.suspend());
       Fiber<String> joiner =
@@ -355,7 +355,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void whoGivesUpJoiningLeavesNoTrace() throws Exception {
+  void aJoinThatGivesUpLeavesNoTrace() throws Exception {
     try (Scheduler scheduler = start(2)) {
       Fiber<Void> never = scheduler.go(() -> Fiber.suspend());
       Fiber<?>[] joiners = new Fiber<?>[20_000];
@@ -424,7 +424,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void joiningOneselfIsRefused() throws Exception {
+  void aFiberThatJoinsItselfIsRefused() throws Exception {
     try (Scheduler scheduler = start(1)) {
       scheduler
           .go(

@@ -41,7 +41,7 @@ class FiberDumpTest {
 
   @Test
   @Feature("S19")
-  void whatItWaitsForNeedNotBeAbleToSayItsName() {
+  void aToStringThatThrowsDoesNotSpoilTheDump() {
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Void> fiber =
         scheduler.go(
@@ -209,7 +209,7 @@ class FiberDumpTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @SuppressWarnings("UnnecessaryAsync") // it would not be, if two threads ever ran the fiber
-  void takingOneDisturbsNobody(boolean steals) throws Exception {
+  void takingADumpDisturbsNoFiber(boolean steals) throws Exception {
     Policy policy = steals ? Policy.workStealing() : Policy.fifo();
     Scheduler scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
     AtomicInteger slices = new AtomicInteger();

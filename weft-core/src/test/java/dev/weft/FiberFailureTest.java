@@ -64,7 +64,7 @@ class FiberFailureTest {
   }
 
   @Test
-  void whatNobodyJoinsReachesTheHandlerAndTheLogByName() throws Exception {
+  void anUnobservedFailureReachesTheHandlerAndTheLogByName() throws Exception {
     Map<String, Throwable> handled = new ConcurrentHashMap<>();
     IllegalStateException atStop = new IllegalStateException("at stop");
     IllegalStateException later = new IllegalStateException("after a while");
@@ -95,7 +95,7 @@ class FiberFailureTest {
   }
 
   @Test
-  void theFailureOfACancelledOnesCleanUpIsReportedToo() {
+  void theFailureOfACancelledFibersCleanUpIsReportedToo() {
     Map<String, Throwable> handled = new ConcurrentHashMap<>();
     IllegalStateException inCleanUp = new IllegalStateException("in clean-up");
     try (LogCapture log = new LogCapture()) {
@@ -124,7 +124,7 @@ class FiberFailureTest {
   }
 
   @Test
-  void whatSomebodyJoinsIsNotReported() throws Exception {
+  void aJoinedFailureIsNotReported() throws Exception {
     AtomicInteger handled = new AtomicInteger();
     try (LogCapture log = new LogCapture()) {
       try (Scheduler scheduler =

@@ -55,7 +55,7 @@ class FiberFutureTest {
 
   @Test
   @Feature("S15")
-  void theCallbackOfOneThatWasCancelledBeforeItStartedRunsInAFiberToo() {
+  void theCallbackOfAFiberCancelledBeforeItsStartRunsInAFiberToo() {
     Scheduler scheduler = Scheduler.builder().threads(1).build();
     AtomicBoolean ran = new AtomicBoolean();
     Fiber<Void> fiber = scheduler.go(() -> ran.set(true));

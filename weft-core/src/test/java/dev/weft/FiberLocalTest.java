@@ -67,7 +67,7 @@ class FiberLocalTest {
   }
 
   @Test
-  void inheritableOnesComeFromWhoeverCallsGo() throws Exception {
+  void inheritableThreadLocalsComeFromTheCallerOfGo() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       INHERITED.set("caller");
       try {
@@ -88,7 +88,7 @@ class FiberLocalTest {
   }
 
   @Test
-  void theContextClassLoaderComesFromWhoeverCallsGo() throws Exception {
+  void theContextClassLoaderComesFromTheCallerOfGo() throws Exception {
     Thread me = Thread.currentThread();
     ClassLoader before = me.getContextClassLoader();
     ClassLoader own = new ClassLoader(before) {};

@@ -173,7 +173,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void theSchedulerIsTheCurrentOneOrTheShared() throws Exception {
+  void theSchedulerIsTheCurrentOrTheSharedScheduler() throws Exception {
     scheduler.start();
     Fiber<Scheduler> inside =
         scheduler.go(
@@ -225,7 +225,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void waitingThreadsAreLetInFirstComeFirstServed() throws Exception {
+  void waitingSubmittersAreServedInFifoOrder() throws Exception {
     scheduler.start();
     FiberPool pool = pool().fibers(1).queue(1).build();
     pool.execute(task("running"));
@@ -437,7 +437,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void whoWaitsForRoomGetsTheReplacementOfACancelledFiber() throws Exception {
+  void aSubmitterThatWaitsForRoomGetsTheReplacementOfACancelledFiber() throws Exception {
     FiberPool pool = pool().fibers(1).queue(0).build();
     open.countDown();
     pool.execute(task("a"));

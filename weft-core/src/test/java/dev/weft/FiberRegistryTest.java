@@ -18,7 +18,7 @@ class FiberRegistryTest {
   private final List<Fiber<?>> expected = new ArrayList<>();
 
   @Test
-  void holdsWhoCameAndHasNotGoneOverManyBlocks() {
+  void holdsTheAddedFibersThatWereNotRemovedOverManyBlocks() {
     Random random = new Random(SEED);
     for (int phase = 0; phase < 6; phase++) {
       int likelyToGrow = phase % 2 == 0 ? 90 : 10;

@@ -43,7 +43,7 @@ class FiberSuspendTest {
   }
 
   @Test
-  void whoIsAloneYieldsToNobody() throws Exception {
+  void aYieldWithoutOtherReadyFibersReturns() throws Exception {
     try (Scheduler scheduler = start(1)) {
       scheduler
           .go(

@@ -239,7 +239,7 @@ class FiberThreadTest {
 
   @Test
   @Feature("S7")
-  void whoCannotMoveGoesOnWhereItWas() throws Exception {
+  void aFiberThatCannotMoveGoesOnWhereItWas() throws Exception {
     Scheduler stopped = start(1, Policy.fifo());
     stopped.stop();
     try (Scheduler scheduler = start(2, Policy.fifo())) {
@@ -280,7 +280,7 @@ class FiberThreadTest {
 
   @Test
   @Feature("S7")
-  void whoIsPinnedStaysAndIsToldWhy() throws Exception {
+  void aPinnedFiberStaysAndTheMessageSaysWhy() throws Exception {
     Scheduler target = start(1, Policy.fifo());
     try (Scheduler scheduler = start(1, Policy.fifo())) {
       TARGET.set(target);
@@ -302,7 +302,7 @@ class FiberThreadTest {
 
   @Test
   @Feature("S7")
-  void whoHasDisabledTheHookIsRefusedBeforeAnythingElse() throws Exception {
+  void afterHookDisableASwitchIsRefusedBeforeAnythingElse() throws Exception {
     try (Scheduler target = start(1, Policy.fifo());
         Scheduler scheduler = start(2, Policy.fifo())) {
       scheduler
@@ -329,7 +329,7 @@ class FiberThreadTest {
   @Test
   @Feature({"S7", "S8"})
   @SuppressWarnings("UnnecessaryAsync") // it would not be, if two threads ever ran the fiber
-  void whatMovesToAndFroRunsOnceAtATimeAndIsCountedOnce() throws Exception {
+  void aFiberThatMovesToAndFroRunsOnceAtATimeAndIsCountedOnce() throws Exception {
     Scheduler[] schedulers = {
       start(1, Policy.fifo()), start(2, Policy.workStealing()), start(2, Policy.priority())
     };
@@ -376,7 +376,7 @@ class FiberThreadTest {
 
   /** The sentry looks every 0.7 ms, and often finds one of the two ready just then. */
   @Test
-  void twoThatTalkToEachOtherStayOnOneThread() throws Exception {
+  void twoFibersThatTalkToEachOtherStayOnOneThread() throws Exception {
     try (Scheduler scheduler = start(2, Policy.fifo())) {
       long end = System.nanoTime() + Duration.ofMillis(500).toNanos();
       Channel<Integer> channel = Channel.rendezvous();
@@ -402,7 +402,7 @@ class FiberThreadTest {
   }
 
   @Test
-  void whoHasMoreToRunThanItCanIsHelpedByAThreadThatSleeps() throws Exception {
+  void aSleepingWorkerTakesOverFromAnOverloadedWorker() throws Exception {
     try (Scheduler scheduler = start(2, Policy.fifo())) {
       AtomicBoolean helped = new AtomicBoolean();
       List<Fiber<Void>> fibers = new ArrayList<>();

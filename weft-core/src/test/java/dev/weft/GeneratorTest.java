@@ -56,7 +56,7 @@ class GeneratorTest {
   }
 
   @Test
-  void anEndlessOneIsAStreamThatClosesEarly() {
+  void anEndlessGeneratorIsAStreamThatClosesEarly() {
     Generator<Integer> generator =
         Generator.of(
             out -> {
@@ -97,7 +97,7 @@ class GeneratorTest {
   }
 
   @Test
-  void whatIsEmittedWhileItIsClosedIsGoneToo() {
+  void elementsEmittedDuringCloseAreDropped() {
     Generator<Integer> generator =
         Generator.of(
             out -> {

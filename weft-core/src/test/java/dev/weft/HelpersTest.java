@@ -53,7 +53,7 @@ class HelpersTest {
   }
 
   @Test
-  void whoFindsNoneFreeWaitsInLine() throws Exception {
+  void aCallWithoutAFreeHelperWaitsInFifoOrder() throws Exception {
     Helpers one = new Helpers(1, LONG, DAEMONS);
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     List<Fiber<Integer>> fibers = new ArrayList<>();
@@ -93,7 +93,7 @@ class HelpersTest {
   }
 
   @Test
-  void oneServesManyCallsThatFollowEachOther() throws Exception {
+  void oneHelperServesManyCallsThatFollowEachOther() throws Exception {
     Helpers many = new Helpers(50, LONG, DAEMONS);
     scheduler
         .go(
@@ -160,7 +160,7 @@ class HelpersTest {
   }
 
   @Test
-  void withoutAnyThreadTheBodyRunsWhereItIsAndThatIsSaid() throws Exception {
+  void withoutAnyHelperTheBodyRunsOnTheWorkerAndThatIsLogged() throws Exception {
     AtomicBoolean exhausted = new AtomicBoolean(true);
     Helpers none = new Helpers(4, LONG, exhaustible(exhausted));
     try (LogCapture log = new LogCapture()) {
@@ -173,7 +173,7 @@ class HelpersTest {
   }
 
   @Test
-  void withoutOneMoreThreadCallsWaitForThoseThereAre() throws Exception {
+  void ifNoMoreThreadCanBeMadeCallsWaitForTheExistingHelpers() throws Exception {
     AtomicBoolean exhausted = new AtomicBoolean();
     Helpers some = new Helpers(4, LONG, exhaustible(exhausted));
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
@@ -263,7 +263,7 @@ class HelpersTest {
   }
 
   @Test
-  void thePropertyIsReadAndABadOneIsSaidEachTime() throws Exception {
+  void thePropertyIsReadAndABadValueIsReportedEachTime() throws Exception {
     for (String[] expected :
         new String[][] {
           {"1", "it runs\n"},

@@ -107,7 +107,7 @@ class HookMisfitTest {
 
   @Test
   @Feature("H9")
-  void whatDoesNotFitIsLeftOutAndNamedOnce(@TempDir Path patch) throws Exception {
+  void anUnsupportedPartIsLeftOutAndNamedOnce(@TempDir Path patch) throws Exception {
     renameField(Class.forName("sun.nio.ch.Poller"), "POLLERS", patch);
     ForkedJvm.Result result = run("--patch-module=java.base=" + patch);
     assertThat(result.exitStatus()).as(result.output()).isZero();

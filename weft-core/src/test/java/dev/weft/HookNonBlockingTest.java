@@ -269,7 +269,7 @@ class HookNonBlockingTest {
   }
 
   @Test
-  void aNonBlockingReadInsideAnotherChannelsBlockingOneSeesWhatHasArrived() throws Exception {
+  void aNonBlockingReadInsideAnotherChannelsBlockingReadSeesWhatHasArrived() throws Exception {
     try (Ends ends = unix()) {
       Wrapper wrapper = new Wrapper(ends.here);
       int got =
@@ -357,7 +357,7 @@ class HookNonBlockingTest {
   }
 
   @Test
-  void aNonBlockingAcceptSeesWhoHasCome() throws Exception {
+  void aNonBlockingAcceptSeesTheWaitingConnection() throws Exception {
     try (ServerSocketChannel server =
         ServerSocketChannel.open(StandardProtocolFamily.UNIX)
             .bind(UnixDomainSocketAddress.of(folder.resolve("server")))) {

@@ -122,7 +122,7 @@ class HookTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Feature("H2")
-  void aSocketWithTheNumberOfAClosedOneIsWatchedToo(boolean busy) throws Exception {
+  void aSocketWithTheNumberOfAClosedSocketIsWatchedToo(boolean busy) throws Exception {
     int sockets = 20;
     AtomicBoolean done = new AtomicBoolean();
     if (busy) {
@@ -205,7 +205,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void whoMovesBetweenThreadsIsToldWhereItWaits() throws Exception {
+  void aFiberThatMovesGetsItsEventsWhereItWaits() throws Exception {
     try (Scheduler two = Scheduler.builder().threads(2).build().start();
         ServerSocket server = listen()) {
       Fiber<Void> serving =
@@ -249,7 +249,7 @@ class HookTest {
   /** At urgent data a read stops short, with more behind it. */
   @Test
   @Feature("H2")
-  void whatComesAfterUrgentDataIsSeen() throws Exception {
+  void dataAfterUrgentDataIsSeen() throws Exception {
     assertThat(
             readInOneGo(
                 client -> {
@@ -504,7 +504,7 @@ class HookTest {
 
   @Test
   @Feature("H5")
-  void aFiberThatEndsWithoutEnablingHarmsNobody() throws Exception {
+  void aFiberThatEndsWithoutEnablingAffectsNoOther() throws Exception {
     scheduler
         .go(
             () -> {
@@ -609,7 +609,7 @@ class HookTest {
 
   @Test
   @Feature({"H5", "C15"})
-  void whatBlocksInACoroutineThatCannotLeaveItsThreadBlocksIt() throws Exception {
+  void aBlockingCallInACoroutineOfAPinnedFiberBlocksTheThread() throws Exception {
     AtomicBoolean ran = new AtomicBoolean();
     scheduler
         .go(
@@ -644,7 +644,7 @@ class HookTest {
 
   @Test
   @Feature("H5")
-  void aCoroutineThatEndsWithoutEnablingHarmsNobody() throws Exception {
+  void aCoroutineThatEndsWithoutEnablingAffectsNoOther() throws Exception {
     scheduler
         .go(
             () -> {

@@ -82,7 +82,7 @@ class IdleTest {
   }
 
   @Test
-  void nobodySpinsForWhatIsBoundToAnother() throws Exception {
+  void noWorkerSpinsForFibersBoundToAnother() throws Exception {
     Scheduler scheduler =
         Scheduler.builder()
             .threads(2)

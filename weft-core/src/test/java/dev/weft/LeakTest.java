@@ -90,7 +90,7 @@ class LeakTest {
   }
 
   @Test
-  void whatALivePartyCanReachIsNoLeak() throws Exception {
+  void aWaitThatALivePartyCanReachIsNoLeak() throws Exception {
     Channel<String> ofThread = Channel.rendezvous();
     begin("reached by a plain thread", () -> ofThread.receive());
     Channel<String> ofSleeper = Channel.rendezvous();
@@ -117,7 +117,7 @@ class LeakTest {
   }
 
   @Test
-  void aFiberThatWaitsForALeakedOneIsLeakedToo() {
+  void aFiberThatWaitsForALeakedFiberIsLeakedToo() {
     beginChain();
     assertThat(leaks()).containsExactly("first", "second");
   }
@@ -195,7 +195,7 @@ class LeakTest {
   }
 
   @Test
-  void whatKeepsRunFromEndingIsLoggedIfAskedFor() throws Exception {
+  void leaksThatKeepRunFromEndingAreLoggedIfAskedFor() throws Exception {
     System.setProperty("weft.leaks", "report");
     try (LogCapture log = new LogCapture()) {
       Thread running =

@@ -233,7 +233,7 @@ class LockOwnersTest {
   }
 
   @Test
-  void whatHasNoHolderHasNone() {
+  void aWaitWithoutAHolderShowsNone() {
     Fiber<Void> latched = blocked(this::await);
     assertThat(entry(latched).heldBy()).isEmpty();
     assertThat(blockedOn(latched).owner()).isNull();

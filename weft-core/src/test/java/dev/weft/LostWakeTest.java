@@ -125,7 +125,7 @@ class LostWakeTest {
 
   /** As on a machine that is so busy that the waker loses its core between queuing and waking. */
   @Test
-  void aWorkerWhoseWakerIsLateIsNotRescued() throws Exception {
+  void aWorkerWithALateWakerIsNotCountedAsRescued() throws Exception {
     for (int attempt = 0; attempt < 20; attempt++) {
       try (Scheduler busy =
               Scheduler.builder().threads(1).build().start(); // the watchdog looks often

@@ -90,7 +90,7 @@ class PolicyTest {
   // ---- priority ----
 
   @Test
-  void theHighestPriorityComesFirstAndEqualsInTurn() {
+  void theHighestPriorityRunsFirstAndEqualPrioritiesAreFifo() {
     onThisThread(Policy.priority());
     logging("low", -3);
     logging("normal 1", 0);
@@ -102,7 +102,7 @@ class PolicyTest {
   }
 
   @Test
-  void whoWaitsLongEnoughComesBeforeFreshHigherOnes() {
+  void aFiberThatWaitsLongEnoughRunsBeforeNewHigherPriorities() {
     onThisThread(Policy.priority());
     Fiber<?> low = logging("low", 0);
     Fiber<?> high = logging("high", 5);
@@ -128,7 +128,7 @@ class PolicyTest {
   }
 
   @Test
-  void aFloodOfHighPrioritiesStarvesNobody() {
+  void aFloodOfHighPrioritiesStarvesNoFiber() {
     onThisThread(Policy.priority());
     long start = System.nanoTime();
     for (int i = 0; i < 3; i++) {
@@ -158,7 +158,7 @@ class PolicyTest {
   // ---- response ratio ----
 
   @Test
-  void shortSlicesComeBeforeLongOnes() {
+  void shortSlicesRunBeforeLongSlices() {
     onThisThread(Policy.responseRatio());
     List<Fiber<?>> waiting = new ArrayList<>();
     for (String name : List.of("long", "short")) {
@@ -191,7 +191,7 @@ class PolicyTest {
   }
 
   @Test
-  void whoWaitsLongEnoughComesBeforeShorterOnes() {
+  void aFiberThatWaitsLongEnoughRunsBeforeShorterSlices() {
     onThisThread(Policy.responseRatio());
     Fiber<?> lengthy = logging("long", 0);
     Fiber<?> brief = logging("short", 0);
@@ -209,7 +209,7 @@ class PolicyTest {
 
   /** Clocks are read now and then, and each worker has its own reading. */
   @Test
-  void whoCameAfterTheTimeThatIsAskedForIsFoundToo() {
+  void aFiberQueuedAfterTheGivenTimeIsFoundToo() {
     onThisThread(Policy.responseRatio());
     Fiber<?> fiber = logging("fiber", 0);
     Policy.ReadyQueue queue = Policy.responseRatio().newQueue();
@@ -218,7 +218,7 @@ class PolicyTest {
   }
 
   @Test
-  void aFloodOfShortSlicesStarvesNobody() {
+  void aFloodOfShortSlicesStarvesNoFiber() {
     onThisThread(Policy.responseRatio());
     long start = System.nanoTime();
     fiber(
@@ -249,7 +249,7 @@ class PolicyTest {
   // ---- time slice ----
 
   @Test
-  void overItsSliceAFiberGivesWayAtItsNextCallIntoWeft() {
+  void aFiberOverItsSliceYieldsAtItsNextCallIntoWeft() {
     assertThat(orderWithALongRunner(Policy.timeSlice(Duration.ofMillis(1))))
         .containsExactly(
             "before go",
@@ -267,7 +267,7 @@ class PolicyTest {
   }
 
   @Test
-  void withinItsSliceAndWithoutSlicesItDoesNot() {
+  void aFiberWithinItsSliceOrWithoutSlicesDoesNotYield() {
     List<Object> ownTurnFirst =
         List.of(
             "before go",
@@ -378,7 +378,7 @@ class PolicyTest {
   }
 
   @Test
-  void whileOthersStealTheWokenRunBeforeTheNew() {
+  void underWorkStealingWokenFibersRunBeforeNewFibers() {
     onThisThread(Policy.workStealing());
     Fiber<Void> sleeper =
         scheduler.go(
@@ -398,7 +398,7 @@ class PolicyTest {
   }
 
   @Test
-  void whileOthersStealTwoThatWakeEachOtherForEverKeepNobodyOut() {
+  void underWorkStealingTwoFibersThatWakeEachOtherStarveNoFiber() {
     onThisThread(Policy.workStealing());
     AtomicBoolean over = new AtomicBoolean();
     Fiber<?>[] pair = new Fiber<?>[2];
@@ -420,7 +420,7 @@ class PolicyTest {
   }
 
   @Test
-  void whileOthersStealATreeIsGoneThroughInDepth() {
+  void underWorkStealingATreeRunsDepthFirst() {
     onThisThread(Policy.workStealing());
     scheduler.go(
         () -> {
@@ -439,7 +439,7 @@ class PolicyTest {
   }
 
   @Test
-  void whileOthersStealAFamilyWithoutEndKeepsNobodyOut() {
+  void underWorkStealingAnEndlessFamilyStarvesNoFiber() {
     onThisThread(Policy.workStealing());
     CountDownLatch left = new CountDownLatch(3);
     scheduler.go(
@@ -464,7 +464,7 @@ class PolicyTest {
   }
 
   @Test
-  void whoStealsGetsTheOldest() {
+  void aThiefGetsTheOldestFamily() {
     onThisThread(Policy.workStealing());
     Fiber<?> first = scheduler.go(() -> {});
     Fiber<?> second = scheduler.go(() -> {});
@@ -483,7 +483,7 @@ class PolicyTest {
   }
 
   @Test
-  void newFibersAreDealtRoundTheThreads() {
+  void newFibersArePlacedRoundRobin() {
     for (Policy policy : List.of(Policy.fifo(), Policy.priority(), Policy.responseRatio())) {
       Scheduler dealing = Scheduler.builder().threads(3).policy(policy).build(); // never started
       for (int i = 0; i < 30; i++) {
@@ -517,7 +517,7 @@ class PolicyTest {
   }
 
   @Test
-  void aPolicyOfOnesOwn() {
+  void aUsersPolicy() {
     onThisThread(LastFirst::new);
     for (String name : List.of("a", "b", "c")) {
       logging(name, 0);
@@ -548,7 +548,7 @@ class PolicyTest {
   }
 
   @Test
-  void whoIsStolenKeepsTheTimeThatItHasWaited() throws Exception {
+  void aStolenFiberKeepsTheTimeThatItHasWaited() throws Exception {
     Stealing policy = new Stealing(new ConcurrentHashMap<>());
     scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
     List<Fiber<Void>> children =
@@ -645,7 +645,7 @@ class PolicyTest {
     "size,false",
     "ran,true"
   })
-  void onesOwnThatFailsLosesNoFiber(String method, boolean steals) throws Exception {
+  void aUsersPolicyThatFailsLosesNoFiber(String method, boolean steals) throws Exception {
     Failing policy = new Failing(method, steals, new AtomicInteger());
     scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
     try (LogCapture log = new LogCapture()) {
@@ -677,7 +677,7 @@ class PolicyTest {
   }
 
   @Test
-  void whomOnesOwnDoesNotTakeHoldsNobodyUp() throws Exception {
+  void aFiberThatAUsersPolicyRejectsHoldsNoOtherUp() throws Exception {
     AtomicBoolean refuses = new AtomicBoolean(true);
     Policy policy =
         () ->
@@ -701,7 +701,7 @@ class PolicyTest {
   }
 
   @Test
-  void aPolicyOfOnesOwnIsToldHowLongSlicesTake() {
+  void aUsersPolicyGetsTheLengthOfSlices() {
     List<Long> slices = new ArrayList<>();
     onThisThread(
         new Policy() {

@@ -180,7 +180,7 @@ class SchedulerOrderTest {
 
   @Test
   @Feature({"S3", "S8"})
-  void aSuspendedFiberGoesOnBehindTheOneThatSchedulesIt() {
+  void aSuspendedFiberGoesOnBehindTheFiberThatSchedulesIt() {
     Scheduler scheduler = onCaller(1);
     Fiber<Void> f1 =
         scheduler.go(

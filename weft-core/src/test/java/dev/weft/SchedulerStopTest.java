@@ -241,7 +241,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void theSharedOneCannotBeStopped() throws Exception {
+  void theSharedSchedulerCannotBeStopped() throws Exception {
     assertThatIllegalStateException()
         .isThrownBy(Scheduler.shared()::stop)
         .withMessageContaining("build one of your own");
@@ -254,7 +254,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatIsQueuedRunsFirst() {
+  void stopRunsQueuedFibersFirst() {
     AtomicInteger runs = new AtomicInteger();
     Scheduler scheduler = start(2);
     for (int i = 0; i < 1_000; i++) {
@@ -273,7 +273,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatSleepsOrWaitsForItsTimerOrForIoEndsFirst() throws Exception {
+  void stopWaitsForFibersThatSleepOrWaitForATimerOrIo() throws Exception {
     Pipe pipe = Pipe.open();
     List<String> ended = Collections.synchronizedList(new ArrayList<>());
     Scheduler scheduler = start(1);
@@ -336,7 +336,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatIsSubmittedWhileItStopsIsRejectedOrRuns() throws Exception {
+  void fibersSubmittedDuringStopAreRejectedOrRun() throws Exception {
     for (int round = 0; round < 300; round++) {
       Scheduler scheduler = start(1 + round % 3);
       AtomicInteger accepted = new AtomicInteger();
@@ -369,7 +369,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatComesAfterTheStopIsRejected() {
+  void fibersAndTimersAfterStopAreRejected() {
     Scheduler scheduler = start(1);
     scheduler.stop();
     assertThatExceptionOfType(RejectedExecutionException.class)
@@ -443,7 +443,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatDoesNotEndWhenCancelledIsGivenUpAndNamed() throws Exception {
+  void cancelledFibersThatDoNotEndAreGivenUpOnAndNamed() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Scheduler scheduler = start(1);
       AtomicBoolean over = new AtomicBoolean();
@@ -474,7 +474,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature({"S5", "S15"})
-  void whatBeginsAfterTheLimitIsCancelledToo() throws Exception {
+  void fibersStartedAfterTheLimitAreCancelledToo() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Scheduler scheduler = start(1);
       AtomicReference<Fiber<Void>> late = new AtomicReference<>();
@@ -557,7 +557,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature({"S5", "S15"})
-  void whatWasSubmittedToOneThatNeverStartedIsCancelled() throws Exception {
+  void fibersOfASchedulerThatNeverStartedAreCancelled() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Scheduler scheduler = Scheduler.builder().threads(1).name("unborn").build();
       AtomicBoolean ran = new AtomicBoolean();

@@ -55,7 +55,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void theTreeIsCancelledAlsoBelowOneThatCannotSeeIt() throws Exception {
+  void theTreeIsCancelledAlsoBelowAFiberAtNoCancelPoint() throws Exception {
     AtomicBoolean release = new AtomicBoolean();
     try (Scheduler scheduler = Scheduler.builder().threads(3).build().start()) {
       ConcurrentLinkedQueue<Fiber<?>> below = new ConcurrentLinkedQueue<>();
@@ -191,7 +191,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void whatIsDoneInTimeIsNotFailedForJoiningLate() throws Exception {
+  void aScopeThatEndedInTimeIsNotFailedByALateJoin() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(2).build().start()) {
       scheduler
           .go(
@@ -294,7 +294,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void whoWaitsInADumpWaitsForItsScope() throws Exception {
+  void aDumpShowsTheScopeThatAFiberWaitsFor() throws Exception {
     Fiber<Void> owner =
         Weft.go(
             () -> {

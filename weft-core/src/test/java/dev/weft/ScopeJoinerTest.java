@@ -134,7 +134,7 @@ class ScopeJoinerTest {
   }
 
   @Test
-  void oneOfYourOwnIsCalledByOneThreadAtATime() {
+  void aUsersJoinerIsCalledByOneThreadAtATime() {
     class Enough implements Scope.Joiner<Integer> {
       private int begun;
       private int ended;
@@ -191,7 +191,7 @@ class ScopeJoinerTest {
   }
 
   @Test
-  void oneOfYourOwnThatMissesResultsDoesNotHideTheDeadline() {
+  void aUsersJoinerThatMissesResultsDoesNotHideTheDeadline() {
     NoSuchElementException missing = new NoSuchElementException("no result");
     Scope.Joiner<String> joiner =
         () -> {

@@ -148,7 +148,7 @@ class ScopeMemberTest {
   }
 
   @Test
-  void whatIsStartedWhileCloseWaitsNeverRunsAndIsWaitedFor() {
+  void aFiberStartedWhileCloseWaitsNeverRunsAndIsAwaited() {
     AtomicBoolean ran = new AtomicBoolean();
     AtomicReference<Fiber<Void>> late = new AtomicReference<>();
     CountDownLatch started = new CountDownLatch(1);

@@ -252,7 +252,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void whatItFailedWithComesOutAndThatIsSuppressed() {
+  void theFailureOfTheBodyComesOutAndTheOpenScopeIsSuppressed() {
     AtomicBoolean childEnded = new AtomicBoolean();
     IOException failure = new IOException("planned");
     Fiber<Void> opener =
@@ -345,7 +345,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void aTaskOfAPoolThatLeavesAScopeOpenIsReportedAndTheNextOneIsWell() throws Exception {
+  void aTaskOfAPoolThatLeavesAScopeOpenIsReportedAndTheNextTaskRuns() throws Exception {
     ConcurrentLinkedQueue<Throwable> reported = new ConcurrentLinkedQueue<>();
     AtomicBoolean childEnded = new AtomicBoolean();
     try (Scheduler scheduler =
@@ -377,7 +377,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void thoseOfAGuestAreCancelledAndReported() throws Exception {
+  void openScopesOfAGuestAreCancelledAndReported() throws Exception {
     ConcurrentLinkedQueue<Throwable> reported = new ConcurrentLinkedQueue<>();
     AtomicBoolean childEnded = new AtomicBoolean();
     AtomicReference<Throwable> failed = new AtomicReference<>();

@@ -152,7 +152,7 @@ class ScopeTest {
   }
 
   @Test
-  void closeWaitsAlsoForAFiberThatIgnoresItsCancel() throws Exception {
+  void closeAlsoWaitsForAFiberThatIgnoresItsCancel() throws Exception {
     CountDownLatch release = new CountDownLatch(1);
     AtomicReference<Fiber<?>> stubborn = new AtomicReference<>();
     Fiber<Fiber.Status> owner =
@@ -300,7 +300,7 @@ class ScopeTest {
   }
 
   @Test
-  void whoForgetsToJoinIsTold() {
+  void aMissingJoinIsReported() {
     assertThatIllegalStateException()
         .isThrownBy(
             () -> {

@@ -122,7 +122,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatHasEndedInTimeIsNotFailedByALateJoin(Place place) throws Exception {
+  void aBodyThatEndedInTimeIsNotFailedByALateJoin(Place place) throws Exception {
     place.run(
         () -> {
           String result =

@@ -179,7 +179,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void afterACancelEveryWaitInTheBodyIsDoneAndTheNextOneOutsideFails(Kind kind) throws Exception {
+  void afterACancelEveryWaitInTheBodyIsDoneAndTheNextWaitOutsideFails(Kind kind) throws Exception {
     Wait wait = kind.create();
     AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
@@ -420,7 +420,7 @@ class ShieldTest {
   // ---- scopes ----
 
   @Test
-  void scopesOpenedInTheBodyGoOnAndThoseAroundItAreCancelledAtOnce() throws Exception {
+  void scopesOpenedInTheBodyGoOnAndScopesAroundItAreCancelledAtOnce() throws Exception {
     CountDownLatch over = new CountDownLatch(1);
     AtomicReference<Fiber<?>> around = new AtomicReference<>();
     AtomicReference<Fiber<?>> inside = new AtomicReference<>();
@@ -587,7 +587,7 @@ class ShieldTest {
   }
 
   @Test
-  void outsideFibersAnEarlierInterruptIsKeptAndALaterOneIsDelivered() throws Exception {
+  void outsideFibersAnEarlierInterruptIsKeptAndALaterInterruptIsDelivered() throws Exception {
     for (Place place : new Place[] {Place.PLATFORM_THREAD, Place.VIRTUAL_THREAD}) {
       place.run(
           () -> {

@@ -88,7 +88,7 @@ class ThreadOfFiberTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Feature("S26")
-  void whoIsCancelledBeforeItsTurnHasAThreadThatEnds(boolean askedBefore) throws Exception {
+  void aFiberCancelledBeforeItsFirstSliceHasAThreadThatEnds(boolean askedBefore) throws Exception {
     try (Busy busy = new Busy()) {
       AtomicBoolean ran = new AtomicBoolean();
       Fiber<Void> fiber = busy.scheduler.go(() -> ran.set(true));
@@ -107,7 +107,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void whoHasEndedBeforeItIsAskedForHasAThreadThatHasEnded() throws Exception {
+  void theThreadOfAnEndedFiberHasEndedAlsoIfItIsFirstAskedForThen() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber = scheduler.go(FiberOptions.named("named"), () -> {});
       fiber.join();
@@ -211,7 +211,7 @@ class ThreadOfFiberTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Feature("S26")
-  void whoeverStartsItItIsStartedOnce(boolean cancelled) throws Exception {
+  void theThreadIsStartedOnceByWhicheverSide(boolean cancelled) throws Exception {
     int rounds = 3_000;
     AtomicInteger ran = new AtomicInteger();
     AtomicReference<Fiber<?>> next = new AtomicReference<>();

@@ -155,7 +155,7 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void aFailureThatIsJoinedOrWhoseJoinerGaveUpIsToldAsItShould() throws Exception {
+  void aFailureIsReportedUnlessAJoinThatDidNotGiveUpGotIt() throws Exception {
     CountDownLatch go = new CountDownLatch(1);
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber =

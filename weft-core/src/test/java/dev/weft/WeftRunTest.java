@@ -77,7 +77,7 @@ class WeftRunTest {
   }
 
   @Test
-  void whoHoldsAMonitorIsRefusedBeforeAnythingRuns() {
+  void aCallerThatHoldsAMonitorIsRefusedBeforeAnythingRuns() {
     AtomicInteger runs = new AtomicInteger();
     synchronized (this) {
       assertThatIllegalStateException()

@@ -224,7 +224,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoFinishesAtTheLimitHasAResultOrNoneAndNoInterrupt(Place place) throws Exception {
+  void aBodyThatFinishesAtTheLimitHasAResultOrNoneAndNoInterrupt(Place place) throws Exception {
     place.run(
         () -> {
           int late = 0;

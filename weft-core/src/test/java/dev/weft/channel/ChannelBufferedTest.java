@@ -83,7 +83,7 @@ class ChannelBufferedTest {
   }
 
   @Test
-  void anUnlimitedOneTakesAll() throws Exception {
+  void anUnlimitedChannelTakesAllValues() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     for (int round = 0; round < 2; round++) {
       for (int i = 0; i < 100_000; i++) {

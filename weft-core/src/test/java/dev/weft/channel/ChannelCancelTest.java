@@ -245,7 +245,7 @@ class ChannelCancelTest {
 
   @ParameterizedTest
   @EnumSource
-  void atTheSameTimeOneOfThemTakesEffect(Operation operation) throws Exception {
+  void ofACancelAndAHandOverThatMeetOneTakesEffect(Operation operation) throws Exception {
     for (int i = 0; i < 300; i++) {
       AtomicReference<Integer> result = new AtomicReference<>();
       Fiber<Integer> fiber =
@@ -320,7 +320,7 @@ class ChannelCancelTest {
   }
 
   @Test
-  void aValueIsNotSentToOneThatItsSchedulerHasGivenUp() throws Exception {
+  void aValueIsNotHandedToAFiberThatItsSchedulerGaveUpOn() throws Exception {
     Channel<Integer> channel = Channel.buffered(1);
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Integer> gone = scheduler.go(() -> channel.receive());

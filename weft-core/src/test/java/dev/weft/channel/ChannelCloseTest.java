@@ -89,7 +89,7 @@ class ChannelCloseTest {
   }
 
   @Test
-  void whoWaitsToReceiveFails() {
+  void aWaitingReceiverFails() {
     Channel<Integer> channel = Channel.rendezvous();
     List<Fiber<?>> fibers =
         List.of(
@@ -108,7 +108,7 @@ class ChannelCloseTest {
   }
 
   @Test
-  void whoWaitsToSendFailsAndItsValueIsNotReceived() throws Exception {
+  void aWaitingSenderFailsAndItsValueIsNotReceived() throws Exception {
     Channel<Integer> channel = Channel.buffered(1);
     channel.send(0);
     List<Fiber<?>> fibers =

@@ -52,7 +52,7 @@ class ChannelMergeTest {
   }
 
   @Test
-  void whatIsLeftInClosedChannelsIsReceived() throws Exception {
+  void theValuesLeftInClosedChannelsAreReceived() throws Exception {
     for (int i = 0; i < 200; i++) {
       assertThat(mergeByList(List.of(closedWith(0, 5), closedWith(5, 10), closedWith(10, 10))))
           .containsExactlyInAnyOrder(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);

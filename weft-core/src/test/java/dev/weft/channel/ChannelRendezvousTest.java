@@ -87,7 +87,7 @@ class ChannelRendezvousTest {
   }
 
   @Test
-  void tryingMeetsOnlyThoseWhoWait() throws Exception {
+  void tryMeetsOnlyAWaiter() throws Exception {
     assertThat(channel.trySend(1)).isFalse();
     assertThat(channel.tryReceive()).isEmpty();
     Fiber<Integer> receiver = receiver();
@@ -121,7 +121,7 @@ class ChannelRendezvousTest {
   }
 
   @Test
-  void limitedOnesMeetInTime() throws Exception {
+  void timedCallsMeetInTime() throws Exception {
     Fiber<Boolean> sender = scheduler.go(() -> channel.send(1, Duration.ofHours(1)));
     waits(sender);
     assertThat(channel.receive(Duration.ofHours(1))).contains(1);

@@ -59,7 +59,7 @@ class SelectTest {
   }
 
   @Test
-  void whatIsReadyIsDoneAtOnce() throws Exception {
+  void aReadyClauseIsTakenAtOnce() throws Exception {
     Fiber<Void> sender = scheduler.go(() -> b.send(1));
     waits(sender);
     assertThat(
@@ -286,7 +286,7 @@ class SelectTest {
   }
 
   @Test
-  void whatIsDoneThenRunsInTheSelectingFiberOutsideEveryLock() throws Exception {
+  void theFunctionOfTheChosenClauseRunsInTheSelectingFiberOutsideEveryLock() throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
@@ -306,7 +306,7 @@ class SelectTest {
   }
 
   @Test
-  void whatThatThrowsComesOut() {
+  void anExceptionOfTheFunctionComesOut() {
     Channel<Integer> queue = Channel.unlimited();
     assertThat(queue.trySend(1)).isTrue();
     Fiber<Object> fiber =

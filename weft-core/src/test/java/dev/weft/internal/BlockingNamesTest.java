@@ -98,7 +98,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void whatIsUnknownIsTheSameUnknown() {
+  void unknownHostsFailAlikeWithAndWithoutTheHook() {
     slow.answer.countDown();
     for (boolean enabled : new boolean[] {true, false}) {
       Hook.set(Hook.Family.NAMES, enabled);

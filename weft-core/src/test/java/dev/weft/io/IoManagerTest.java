@@ -127,7 +127,7 @@ class IoManagerTest {
 
   @Test
   @Feature("I2")
-  void aSecondOneIsRefusedAndTheFirstStays() throws Exception {
+  void aSecondEventIsRefusedAndTheFirstStays() throws Exception {
     io.addEvent(left, IoEvent.READ, called::countDown);
     assertThatIllegalStateException()
         .isThrownBy(() -> io.addEvent(left, IoEvent.READ, () -> {}))
@@ -306,7 +306,7 @@ class IoManagerTest {
 
   @Test
   @Feature("I1")
-  void aBlockingChannelIsRefusedAndAFreeOneMayBecomeBlockingAgain() throws Exception {
+  void aBlockingChannelIsRefusedAndAFreeChannelMayBecomeBlockingAgain() throws Exception {
     right.configureBlocking(true);
     assertThatExceptionOfType(IllegalBlockingModeException.class)
         .isThrownBy(() -> io.addEvent(right, IoEvent.READ, () -> {}));
@@ -349,7 +349,7 @@ class IoManagerTest {
 
   @Test
   @Feature("S19")
-  void whoWaitsForIoIsNotTakenForDead() throws Exception {
+  void aFiberThatWaitsForIoIsNoDeadlock() throws Exception {
     Scheduler failing = Scheduler.builder().threads(2).failOnDeadlock(true).build().start();
     Fiber<Void> suspended =
         failing.go(
@@ -371,7 +371,7 @@ class IoManagerTest {
 
   @Test
   @Feature({"S17", "H7"})
-  void othersPollForAStuckThread() throws Exception {
+  void otherWorkersPollForAStuckWorker() throws Exception {
     Fiber<Void> waiter =
         scheduler.go(
             FiberOptions.named("waiter").onThread(0),

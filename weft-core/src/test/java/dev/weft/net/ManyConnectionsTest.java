@@ -45,7 +45,7 @@ class ManyConnectionsTest {
 
   @Test
   @Feature("N6")
-  void tenThousandIdleOnesDoNotHinderTheOthers() throws Exception {
+  void tenThousandIdleConnectionsDoNotHinderTheOthers() throws Exception {
     long limit =
         ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
             .getMaxFileDescriptorCount();

@@ -214,7 +214,7 @@ class TcpTest {
 
   @Test
   @Feature("N3")
-  void whatWasSentBeforeTheEndIsReadFirst() throws Exception {
+  void dataSentBeforeTheEndIsReadFirst() throws Exception {
     for (int i = 0; i < 200; i++) {
       try (Nets.Pair pair = Nets.Pair.open()) {
         Fiber<String> reader = scheduler.go(() -> rest(pair.server()));
@@ -227,7 +227,7 @@ class TcpTest {
 
   @Test
   @Feature({"N3", "I6"})
-  void closeFromElsewhereWakesWhoWaits() throws Exception {
+  void closeFromElsewhereWakesTheWaiters() throws Exception {
     TcpListener listener = TcpListener.bind(loopback());
     try (Nets.Pair pair = Nets.Pair.open();
         Nets.Pair full = Nets.Pair.open()) {
@@ -491,7 +491,7 @@ class TcpTest {
 
   @Test
   @Feature("I7")
-  void whoIsTakenOverComesBackToTheThreadThatPollsItsSocket() throws Exception {
+  void aFiberTakenOverReturnsToTheWorkerThatPollsItsSocket() throws Exception {
     try (Scheduler two =
             Scheduler.builder().threads(2).blockedAfter(Duration.ofMillis(30)).build().start();
         Nets.Pair pair = Nets.Pair.open()) {
@@ -590,7 +590,7 @@ class TcpTest {
 
   @Test
   @Feature("S1")
-  void aPeerThatNeverPausesKeepsNobodyOut() throws Exception {
+  void aPeerThatNeverPausesStarvesNoFiber() throws Exception {
     AtomicBoolean othersRan = new AtomicBoolean();
     try (Nets.Pair pair = Nets.Pair.open()) {
       Fiber<Void> busy =
@@ -611,7 +611,7 @@ class TcpTest {
 
   @Test
   @Feature("N3")
-  void thoseWhoReadTakeTurns() throws Exception {
+  void readersTakeTurns() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       int[] bytes = new int[3];
       List<Fiber<Void>> readers = new ArrayList<>();
@@ -639,14 +639,14 @@ class TcpTest {
 
   @Test
   @Feature("S19")
-  void whoStandsInLineBehindAPlainThreadIsNotTakenForDead() throws Exception {
+  void aFiberQueuedBehindAPlainThreadIsNoDeadlock() throws Exception {
     standInLineWhileStopping(0);
   }
 
   /** The worker looks at the fiber's stack before it sleeps; the JDK may hand it out right then. */
   @Test
   @Feature({"S8", "S19"})
-  void whoIsWokenWhileItsWorkerLooksForADeadlockRuns() throws Exception {
+  void aFiberWokenWhileItsWorkerLooksForADeadlockRuns() throws Exception {
     Random random = new Random(42);
     for (int i = 0; i < 100; i++) {
       standInLineWhileStopping(random.nextInt(1, 60_000));

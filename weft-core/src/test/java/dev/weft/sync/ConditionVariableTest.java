@@ -42,7 +42,7 @@ class ConditionVariableTest {
 
   @ParameterizedTest
   @MethodSource("locks")
-  void signalsGoToThoseWhoWaitInTheirOrder(Lock lock) throws Exception {
+  void signalsGoToTheWaitersInFifoOrder(Lock lock) throws Exception {
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
       List<Crew.Member> members = new ArrayList<>();
@@ -74,7 +74,7 @@ class ConditionVariableTest {
   }
 
   @Test
-  void nobodyIsWokenWithoutASignal() throws Exception {
+  void noWaiterWakesWithoutASignal() throws Exception {
     Mutex mutex = new Mutex();
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
@@ -140,7 +140,7 @@ class ConditionVariableTest {
 
   @Test
   @Feature("Y7")
-  void aSignalledOneThatIsInterruptedTooReturnsNormally() throws Exception {
+  void aSignalledWaiterThatIsInterruptedTooReturnsNormally() throws Exception {
     Mutex mutex = new Mutex();
     try (Crew crew = new Crew()) {
       for (int i = 0; i < 3; i++) {

@@ -56,7 +56,7 @@ class MutexTest {
   }
 
   @Test
-  void itIsHandedOverInTheOrderOfArrivalAndNobodyComesBetween() throws Exception {
+  void theMutexIsHandedOverInFifoOrderWithoutBarging() throws Exception {
     Mutex mutex = new Mutex();
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
@@ -134,7 +134,7 @@ class MutexTest {
   }
 
   @Test
-  void aTimedOneThatGetsItInTimeHasIt() throws Exception {
+  void aTimedTryLockThatSucceedsInTimeHoldsTheMutex() throws Exception {
     Mutex mutex = new Mutex();
     mutex.lock();
     try (Crew crew = new Crew()) {
@@ -170,7 +170,7 @@ class MutexTest {
   }
 
   @Test
-  void whoDoesNotHoldItCannotUnlockAndIsToldWhoDoes() throws Exception {
+  void aNonOwnerCannotUnlockAndTheMessageNamesTheOwner() throws Exception {
     Mutex mutex = new Mutex();
     assertThatExceptionOfType(IllegalMonitorStateException.class)
         .isThrownBy(mutex::unlock)
@@ -196,7 +196,7 @@ class MutexTest {
   }
 
   @Test
-  void aDumpShowsWhoHoldsIt() throws Exception {
+  void aDumpShowsTheOwner() throws Exception {
     Mutex mutex = new Mutex();
     mutex.lock();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {

@@ -45,7 +45,7 @@ class SemaphoreTest {
   }
 
   @Test
-  void firstComeFirstServedAlsoWhenTheFirstWantsMore() throws Exception {
+  void fifoAlsoWhenTheFirstWaiterWantsMorePermits() throws Exception {
     Semaphore semaphore = new Semaphore(0);
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
@@ -76,7 +76,7 @@ class SemaphoreTest {
 
   @Test
   @Feature("Y7")
-  void whenTheFirstGivesUpThoseWhoWantLessAreLetIn() throws Exception {
+  void whenTheFirstGivesUpWaitersForFewerPermitsAreServed() throws Exception {
     Semaphore semaphore = new Semaphore(1);
     try (Crew crew = new Crew()) {
       for (int i = 0; i < 3; i++) {

@@ -158,7 +158,7 @@ class SyncCancelTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("things")
-  void whoGivesUpInTheQueueIsPassedOver(String name, Supplier<Thing> supplier) throws Exception {
+  void aWaiterThatGivesUpIsPassedOver(String name, Supplier<Thing> supplier) throws Exception {
     for (int leaver = 0; leaver < 3; leaver++) { // the first, in the middle, the last
       Thing thing = supplier.get();
       try (Crew crew = new Crew()) {
@@ -311,7 +311,7 @@ class SyncCancelTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("things")
-  void whoWasGivenUpByItsSchedulerIsPassedOver(String name, Supplier<Thing> supplier)
+  void aWaiterThatItsSchedulerGaveUpOnIsPassedOver(String name, Supplier<Thing> supplier)
       throws Exception {
     if (name.contains("limit")) {
       return; // no deadlock, so nobody gives up on it

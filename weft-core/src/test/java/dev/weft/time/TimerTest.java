@@ -63,7 +63,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void aCancelledOneDoesNotFire() {
+  void aCancelledTimerDoesNotFire() {
     Timer timer = timers.after(ms(10), this::call);
     assertThat(timer.cancel()).isTrue();
     assertThat(timer.cancel()).isFalse();
@@ -115,7 +115,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void cancelAndResetOfARecurringOneAreInTimeUntilAWorkerCallsIt() {
+  void cancelAndResetOfARecurringTimerAreInTimeUntilAWorkerCallsIt() {
     Timer cancelled = timers.every(ms(10), this::call);
     Timer reset = timers.every(ms(20), this::call);
     virtual.jumpAndTakeDue(ms(21));
@@ -171,7 +171,7 @@ class TimerTest {
 
   @Test
   @Feature({"T1", "T4"})
-  void aRecurringOneFiresUntilItIsCancelled() {
+  void aRecurringTimerFiresUntilItIsCancelled() {
     Timer timer = timers.every(ms(10), this::call);
     virtual.advance(ms(35));
     assertThat(timers.pending()).isEqualTo(1);
@@ -201,7 +201,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void cancelStopsARecurringOneThatHasFiredButNotBegunItsCallback() {
+  void cancelStopsARecurringTimerThatHasFiredButNotStartedItsCallback() {
     virtual.holdCallbacks();
     Timer rate = timers.every(ms(10), this::call);
     Timer delay = timers.everyAfter(ms(10), this::call);
@@ -243,7 +243,7 @@ class TimerTest {
 
   @Test
   @Feature("T4")
-  void whatIsMissedWhileACallbackRunsIsLeftOut() {
+  void ticksMissedWhileACallbackRunsAreSkipped() {
     timers.every(ms(10), this::call);
     virtual.holdCallbacks();
     virtual.advance(ms(35));
@@ -255,7 +255,7 @@ class TimerTest {
 
   @Test
   @Feature("T4")
-  void whatIsMissedInAPauseOfTheMachineIsLeftOut() {
+  void ticksMissedInAPauseOfTheMachineAreSkipped() {
     timers.every(ms(10), this::call);
     virtual.jump(ms(1_005));
     virtual.advance(ms(20));
@@ -318,7 +318,7 @@ class TimerTest {
 
   @Test
   @Feature("T3")
-  void aRecurringOneEndsWithItsCondition() {
+  void aRecurringTimerEndsWithItsCondition() {
     Object kept = new Object();
     WeakReference<Object> condition = new WeakReference<>(kept);
     timers.everyWhile(condition, ms(10), this::call);
@@ -348,7 +348,7 @@ class TimerTest {
 
   @Test
   @Feature("T4")
-  void aRecurringOneWhoseFiberCannotBeginGoesOn() {
+  void aRecurringTimerGoesOnIfItsFiberCannotStart() {
     timers.every(ms(10), this::call);
     timers.everyAfter(ms(10), this::call);
     virtual.refuseCallbacks(true);

@@ -60,7 +60,7 @@ class TimersTest {
 
   @Test
   @Feature({"T1", "S5"})
-  void stopWaitsForOneShotsButNotForRecurringOnes() {
+  void stopWaitsForOneShotButNotForRecurringTimers() {
     scheduler.start();
     AtomicInteger once = new AtomicInteger();
     timers.after(Duration.ofMillis(30), once::incrementAndGet);
@@ -129,7 +129,7 @@ class TimersTest {
 
   @Test
   @Feature("T1")
-  void eachTimerIsEitherCancelledOrCalledWhoeverIsFaster() throws Exception {
+  void eachTimerIsEitherCancelledOrCalled() throws Exception {
     scheduler.start();
     Random random = new Random(11);
     AtomicInteger called = new AtomicInteger();
@@ -263,7 +263,7 @@ class TimersTest {
   /** It expires on the threads of workers, which must never wait for a fiber of their own. */
   @Test
   @Feature({"T1", "T4"})
-  void fibersThatResetARecurringOneDoNotBlockTheThreads() throws Exception {
+  void fibersThatResetARecurringTimerDoNotBlockTheWorkers() throws Exception {
     scheduler.start();
     Timer timer = timers.every(Duration.ofNanos(1), () -> {});
     List<Fiber<Void>> fibers = new ArrayList<>();

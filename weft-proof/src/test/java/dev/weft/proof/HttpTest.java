@@ -35,7 +35,7 @@ class HttpTest {
     return range(0, n).mapToObj(i -> "page " + i).toList();
   }
 
-  private static void whoWaitsBlocksNoThread(WebClient.Kind kind, Site site, int n)
+  private static void aWaitingRequestBlocksNoThread(WebClient.Kind kind, Site site, int n)
       throws Exception {
     try (OneThread one = new OneThread();
         WebClient client = kind.open(certificate, OneThread.LIMIT)) {
@@ -53,9 +53,9 @@ class HttpTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoWaitsForTheServerBlocksNoThread(WebClient.Kind kind) throws Exception {
+  void waitingForTheServerBlocksNoThread(WebClient.Kind kind) throws Exception {
     try (Site site = new Site(Optional.empty())) {
-      whoWaitsBlocksNoThread(kind, site, FIBERS);
+      aWaitingRequestBlocksNoThread(kind, site, FIBERS);
     }
   }
 
@@ -64,7 +64,7 @@ class HttpTest {
   @EnumSource
   void norDoesItWithTls(WebClient.Kind kind) throws Exception {
     try (Site site = new Site(Optional.of(certificate))) {
-      whoWaitsBlocksNoThread(kind, site, FIBERS / 4);
+      aWaitingRequestBlocksNoThread(kind, site, FIBERS / 4);
     }
   }
 

@@ -68,7 +68,7 @@ class JedisTest {
   }
 
   @Test
-  void whoWaitsForTheServerBlocksNoThread() throws Exception {
+  void waitingForTheServerBlocksNoThread() throws Exception {
     try (OneThread one = new OneThread();
         RedisClient client = client(server, FIBERS);
         Jedis other = new Jedis(URI.create(server.url()))) {

@@ -87,7 +87,7 @@ class NamesAndFilesTest {
 
   /** Named pipes: whoever opens one waits for the other side, deep in the system. */
   @Test
-  void whoWaitsForAFileInABlockingCallBlocksNoThread(@TempDir Path folder) throws Exception {
+  void waitingForAFileInABlockingCallBlocksNoWorker(@TempDir Path folder) throws Exception {
     List<Path> pipes = range(0, FIBERS).mapToObj(i -> folder.resolve("pipe-" + i)).toList();
     List<String> make = new ArrayList<>(List.of("mkfifo"));
     pipes.forEach(pipe -> make.add(pipe.toString()));

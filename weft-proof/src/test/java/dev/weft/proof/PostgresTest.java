@@ -73,7 +73,7 @@ class PostgresTest {
 
   @ParameterizedTest
   @EnumSource
-  void theDriverIsTheOneItShouldBe(PostgresDriver driver) throws Exception {
+  void theDriverHasTheExpectedVersion(PostgresDriver driver) throws Exception {
     assertThat(driver.version())
         .matches(driver == PostgresDriver.CURRENT ? "42\\.([7-9]|\\d\\d)\\..*" : "42\\.5\\..*");
   }
@@ -81,7 +81,7 @@ class PostgresTest {
   /** The server keeps all of them waiting for a lock until it has heard from all. */
   @ParameterizedTest
   @EnumSource
-  void whoWaitsForTheServerBlocksNoThread(PostgresDriver driver) throws Exception {
+  void waitingForTheServerBlocksNoThread(PostgresDriver driver) throws Exception {
     DataSource source = driver.dataSource(server);
     try (OneThread one = new OneThread();
         Connection holder = source.getConnection();
@@ -145,7 +145,7 @@ class PostgresTest {
   /** HikariCP hands its connections round; it opens some 30 a second, so there are not 200. */
   @ParameterizedTest
   @EnumSource
-  void whoWaitsForAConnectionBlocksNoThread(PostgresDriver driver) throws Exception {
+  void waitingForAConnectionBlocksNoThread(PostgresDriver driver) throws Exception {
     int connections = 20;
     try (OneThread one = new OneThread();
         HikariDataSource pool = pool(server, driver, connections)) {

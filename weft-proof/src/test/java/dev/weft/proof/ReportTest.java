@@ -34,7 +34,7 @@ class ReportTest {
 
   @Test
   @Feature("H8")
-  void printsWhatItShould() throws Exception {
+  void printsTheExpectedOutput() throws Exception {
     try (TestServer server = TestServer.start("postgres")) {
       Command.Result result = report(server.url()).run();
       assertThat(result.stdout()).isEqualTo(Files.readString(ROOT.resolve("examples/Report.out")));

@@ -47,7 +47,7 @@ class StressTest {
   }
 
   @Test
-  void whatIsFoundIsToldWithTheLineThatDoesItAgain() throws InterruptedException {
+  void aFaultIsReportedWithTheCommandThatRepeatsIt() throws InterruptedException {
     assertThat(stress("bad=2", "good", "--seed", "3")).isEqualTo(1);
     assertThat(out())
         .contains("AssertionError: lost", "bad has found something: lost")
@@ -56,7 +56,7 @@ class StressTest {
   }
 
   @Test
-  void aMistakeIsToldInOneLine() throws InterruptedException {
+  void aMistakeIsReportedInOneLine() throws InterruptedException {
     assertThat(stress("worse")).isEqualTo(2);
     assertThat(stress("good=much")).isEqualTo(2);
     assertThat(stress("good=0")).isEqualTo(2);

@@ -175,7 +175,7 @@ class TimerQueueTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, 1, -1, 987_654_321_987L, Long.MAX_VALUE - 1_000_000, Long.MIN_VALUE})
-  void doesWhatASortedMapDoes(long origin) {
+  void behavesLikeASortedMap(long origin) {
     for (int seed = 0; seed < 100; seed++) {
       Random random = new Random(seed);
       Both both = new Both(origin);
@@ -248,7 +248,7 @@ class TimerQueueTest {
   }
 
   @Test
-  void whatIsDueAlreadyExpiresNextTime() {
+  void anOverdueTimerExpiresAtTheNextLook() {
     Both both = new Both(0);
     both.advanceTo(1_000_000_000);
     both.add(0);
@@ -262,7 +262,7 @@ class TimerQueueTest {
   /** So many in so few slots that most leave holes, which are closed, and some are the last. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 9, 100, 5_000})
-  void thoseThatStayKeepTheirOrderWhenOthersAreTakenFromAmongThem(int nodes) {
+  void remainingTimersKeepTheirOrderWhenOthersAreRemoved(int nodes) {
     for (int seed = 0; seed < 20; seed++) {
       Random random = new Random(seed);
       Both both = new Both(seed);
@@ -287,7 +287,7 @@ class TimerQueueTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void whatComesAndGoesWhileOthersStayNeedsNoMoreRoom(boolean sorted) {
+  void timersThatComeAndGoWhileOthersStayNeedNoMoreRoom(boolean sorted) {
     TimerQueue queue = new TimerQueue(0);
     queue.add(new Node(1), TICK << 20);
     for (int i = 0; i < 10_000_000; i++) {
@@ -332,7 +332,7 @@ class TimerQueueTest {
   }
 
   @Test
-  void shortWaitsThatEndTogetherKeepTheirOrderAndThoseThatAreCancelledAreGone() {
+  void nearTimersThatExpireTogetherKeepTheirOrderAndCancelledTimersAreGone() {
     for (int seed = 0; seed < 200; seed++) {
       Random random = new Random(seed);
       Both both = new Both(random.nextLong());

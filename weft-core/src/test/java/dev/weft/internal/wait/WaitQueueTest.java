@@ -134,7 +134,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void aCancelledOneLeavesFromTheMiddle() throws Exception {
+  void aCancelledWaiterLeavesFromTheMiddle() throws Exception {
     Fiber<Object> a = waitingFiber("a");
     Fiber<Object> b = waitingFiber("b");
     Fiber<Object> c = waitingFiber("c");
@@ -149,7 +149,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void whoWasChosenDoesNotThrowAndKeepsTheInterrupt() throws Exception {
+  void aChosenWaiterDoesNotThrowAndKeepsTheInterrupt() throws Exception {
     Fiber<Object> fiber =
         scheduler.go(
             () -> {
@@ -164,7 +164,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void whoIsInterruptedIsNotChosenAnyMore() throws Exception {
+  void anInterruptedWaiterIsNotChosenAnyMore() throws Exception {
     Fiber<Object> fiber =
         scheduler.go(
             () -> {
@@ -179,7 +179,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void whoRunsOutOfTimeLeaves() throws Exception {
+  void aTimedOutWaiterLeaves() throws Exception {
     for (Duration limit : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofMillis(2))) {
       Fiber<Boolean> fiber = scheduler.go(() -> join().await(queue, limit));
       assertThat(fiber.join()).isFalse();
@@ -191,7 +191,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void whoIsChosenInTimeLeavesNoTimer() throws Exception {
+  void aWaiterChosenInTimeLeavesNoTimer() throws Exception {
     Fiber<Boolean> fiber = scheduler.go(() -> join().await(queue, Duration.ofHours(1)));
     waits(1);
     poll("given").wake();
