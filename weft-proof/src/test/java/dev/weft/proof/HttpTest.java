@@ -45,7 +45,7 @@ class HttpTest {
       one.hasFreeThread();
       site.gate().open();
       assertThat(joinAll(fibers)).isEqualTo(pages(n));
-      // and over the connections that are open by now
+      // and again over the connections that are open by now
       fibers = one.goAll(n, i -> client.ask(site.uri("/page/" + i), Optional.empty()));
       assertThat(joinAll(fibers)).isEqualTo(pages(n));
     }
@@ -59,7 +59,7 @@ class HttpTest {
     }
   }
 
-  /** A quarter of them, for handshakes take time: {@link SocketTest} has 200 with TLS. */
+  /** A quarter of the fibers, because handshakes take time: {@link SocketTest} has 200 with TLS. */
   @ParameterizedTest
   @EnumSource
   void norDoesItWithTls(WebClient.Kind kind) throws Exception {
@@ -68,7 +68,7 @@ class HttpTest {
     }
   }
 
-  /** More than the socket buffers hold. */
+  /** The bodies are larger than the socket buffers. */
   @ParameterizedTest
   @EnumSource
   void largeBodiesBothWays(WebClient.Kind kind) throws Exception {
@@ -78,7 +78,7 @@ class HttpTest {
         WebClient client = kind.open(certificate, OneThread.LIMIT)) {
       List<Fiber<Boolean>> fibers =
           one.goAll(
-              20, // 40 MB on the way is enough
+              20, // 40 MB in transit is enough
               i ->
                   i % 2 == 0
                       ? client.ask(site.uri("/large"), Optional.empty()).length() == Site.LARGE

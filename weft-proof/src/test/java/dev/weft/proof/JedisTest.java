@@ -134,7 +134,7 @@ class JedisTest {
         Jedis other = new Jedis(URI.create(server.url()))) {
       Fiber<List<String>> asking = one.go(() -> client.blpop(0, "list"));
       one.eventually("it asks", () -> blockedClients(other) == 1);
-      Fiber<String> waiting = one.go(() -> client.get("key")); // for the only connection
+      Fiber<String> waiting = one.go(() -> client.get("key")); // waits for the only connection
       one.hasFreeThread();
       waiting.cancel();
       assertThatThrownBy(() -> join(waiting)).isInstanceOf(CancellationException.class);
