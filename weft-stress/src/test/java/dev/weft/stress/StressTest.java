@@ -50,8 +50,8 @@ class StressTest {
   void aFaultIsReportedWithTheCommandThatRepeatsIt() throws InterruptedException {
     assertThat(stress("bad=2", "good", "--seed", "3")).isEqualTo(1);
     assertThat(out())
-        .contains("AssertionError: lost", "bad has found something: lost")
-        .endsWith("again: ./weft stress bad=2 --seed 3\n");
+        .contains("AssertionError: lost", "bad found a fault: lost")
+        .endsWith("repeat with: ./weft stress bad=2 --seed 3\n");
     assertThat(runs).containsExactly("bad 2 3");
   }
 
