@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Blocking calls that are cut short: by cancel, deadline, interrupt, and the end of all. */
+/** Blocking calls that end early: by cancel, deadline, interrupt, and the stop of the scheduler. */
 @Feature("H7")
 class BlockingEndTest {
   private final CountDownLatch release = new CountDownLatch(1);
@@ -101,7 +101,7 @@ class BlockingEndTest {
                 while (!cancelled.get()) {
                   Thread.onSpinWait();
                 }
-                for (int i = 0; i < 2; i++) { // a level: each fails
+                for (int i = 0; i < 2; i++) { // a cancel is a level: each wait fails
                   assertThatThrownBy(() -> Weft.blocking(() -> ran.compareAndSet(false, true)))
                       .isInstanceOf(InterruptedException.class)
                       .hasMessageContaining("is cancelled");
@@ -142,7 +142,7 @@ class BlockingEndTest {
 
   // ---- while it waits for a helper ----
 
-  /** Has the only helper busy, and one that waits for it. */
+  /** Keeps the only helper busy, with a second call that waits for it. */
   private Fiber<Void> waitsForHelper(Scheduler scheduler, Helpers one) {
     Fiber<Void> busy =
         inBlocking(
@@ -314,7 +314,7 @@ class BlockingEndTest {
               goneOn.set(true);
             });
     isOnHelper(stubborn);
-    // never looks at interrupts while it waits for the helper
+    // does not check for interrupts while it waits for the helper
     Fiber<Boolean> queued =
         scheduler.go(
             () ->

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A fiber goes to a helper thread for a body that blocks, and comes back. */
+/** Blocking calls: a fiber moves to a helper thread for its body, and returns. */
 @Feature("H7")
 class BlockingTest {
   private static final ScopedValue<String> SCOPED = ScopedValue.newInstance();
@@ -45,7 +45,7 @@ class BlockingTest {
     scheduler.stop();
   }
 
-  /** The thread that carries the fiber: a virtual thread's text ends with its name. */
+  /** Returns the name of the fiber's carrier: the text of a virtual thread ends with it. */
   private static String carrier() {
     String text = Thread.currentThread().toString();
     return text.substring(text.lastIndexOf('@') + 1);
@@ -61,7 +61,7 @@ class BlockingTest {
     assertThat(Fiber.threadIndex()).isEqualTo(thread);
   }
 
-  /** Begins a fiber that is in a blocking call until it is released. */
+  /** Starts a fiber that is in a blocking call until the test releases it. */
   private Fiber<String> blocked() {
     Fiber<String> fiber =
         scheduler.go(
@@ -72,7 +72,7 @@ class BlockingTest {
                       release.await();
                       return "released";
                     }));
-    eventually("it is in its blocking call", () -> fiber.isOnHelper());
+    eventually("the fiber is in its blocking call", () -> fiber.isOnHelper());
     return fiber;
   }
 
@@ -174,7 +174,7 @@ class BlockingTest {
   @Test
   void outsideFibersTheBodyRunsRightHere() throws Exception {
     Thread here = Thread.currentThread();
-    here.interrupt(); // and this is no cancel point there
+    here.interrupt(); // the end of a blocking call is not a cancel point
     assertThat(Weft.blocking(Thread::currentThread)).isSameAs(here);
     assertThat(Thread.interrupted()).isTrue();
     AtomicReference<String> seen = new AtomicReference<>();
@@ -249,9 +249,9 @@ class BlockingTest {
     }
   }
 
-  /** Two fibers inside monitors at once could otherwise only be on two threads. */
+  /** Two fibers wait inside monitors at once, which blocks two helper threads. */
   @Test
-  @SuppressWarnings("WaitNotInLoop") // one notification, for this one
+  @SuppressWarnings("WaitNotInLoop") // one notification, for this thread
   void monitorsParksAndSleepsBlockTheHelperOnly() throws Exception {
     Object monitor = new Object();
     CountDownLatch held = new CountDownLatch(1);
@@ -323,7 +323,7 @@ class BlockingTest {
                 inside.set(false);
               }
             });
-    eventually("it is in its blocking call", () -> owner.isOnHelper());
+    eventually("the owner is in its blocking call", () -> owner.isOnHelper());
     Fiber<Boolean> second =
         scheduler.go(
             () -> {
@@ -344,7 +344,7 @@ class BlockingTest {
             () ->
                 Weft.blocking(
                     () -> {
-                      // a fiber begun there wakes its worker, which sleeps
+                      // a fiber started in the body wakes its sleeping worker
                       assertThat(Weft.go(() -> Fiber.threadIndex()).join()).isZero();
                       assertThat(Weft.go(() -> 1).join(Duration.ofSeconds(30))).isEqualTo(1);
                       assertThatThrownBy(
@@ -429,7 +429,7 @@ class BlockingTest {
     }
   }
 
-  /** A sleep in the body is the helper's own: nobody else has to wake it. */
+  /** A sleep in the body blocks the helper itself: no worker has to wake it. */
   @Test
   void inTheBodySleepsNeedNoWorker() throws Exception {
     CountDownLatch inside = new CountDownLatch(1);
@@ -458,7 +458,7 @@ class BlockingTest {
                   Thread.onSpinWait();
                 }
               });
-      eventually("it has slept although its worker is busy", slept::get);
+      eventually("the fiber has slept although its worker is busy", slept::get);
       over.set(true);
       hog.join();
     }
@@ -501,7 +501,7 @@ class BlockingTest {
                 Weft.blocking(
                     () -> {
                       Thread.sleep(1);
-                      Weft.go(() -> {}); // gives way if its slice is used up
+                      Weft.go(() -> {}); // yields if its slice is used up
                       assertOnHelper();
                       return null;
                     });
@@ -583,7 +583,7 @@ class BlockingTest {
 
   private static final AtomicReference<Object> IN_INITIALIZER = new AtomicReference<>();
 
-  /** Its initializer runs below a native frame, which pins the fiber to its thread. */
+  /** A class with an initializer, which runs below a native frame and so pins the fiber. */
   private static final class Pinned {
     static {
       try {
@@ -645,7 +645,7 @@ class BlockingTest {
               Weft.blocking(BlockingTest::disableTheHook);
             });
     endsThere.join();
-    eventually("its end is counted", () -> scheduler.stats().ended() == scheduler.stats().begun());
+    eventually("the fiber's end is counted", () -> scheduler.stats().ended() == scheduler.stats().begun());
     assertThat(scheduler.dump().fibers()).isEmpty();
   }
 
@@ -701,7 +701,7 @@ class BlockingTest {
           scheduler.go(
               FiberOptions.named("hog"),
               () -> {
-                while (log.entries("hog").isEmpty()) { // until the watchdog has looked at both
+                while (log.entries("hog").isEmpty()) { // until the watchdog has checked both
                   Thread.onSpinWait();
                 }
               });

@@ -2,11 +2,11 @@ package dev.weft;
 
 import java.time.Duration;
 
-/** Work that holds its thread. */
+/** Computation that holds its thread. */
 final class Busy {
   private Busy() {}
 
-  /** Computes until that much time has passed, and looks at nothing else. */
+  /** Computes until this much time has passed, without a scheduling point. */
   static void compute(Duration time) {
     long start = System.nanoTime();
     while (System.nanoTime() - start < time.toNanos()) {

@@ -87,7 +87,7 @@ class CoroutineCloseTest {
                 try {
                   Coroutine.yield();
                 } catch (Throwable e) {
-                  // deaf on purpose
+                  // ignores the error deliberately
                 }
               }
             });

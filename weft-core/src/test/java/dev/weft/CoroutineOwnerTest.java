@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
-/** Which thread may resume a coroutine, and with what in hand. */
+/** The owner of a coroutine: which thread may resume it, and while it holds which monitors. */
 class CoroutineOwnerTest {
   @Test
   @Feature("C11")
@@ -131,7 +131,7 @@ class CoroutineOwnerTest {
 
   private static final Coroutine CLAIMED = Coroutine.of(() -> {});
 
-  /** Its initializer runs below a native frame, which no yield can leave. */
+  /** A class with an initializer, which runs below a native frame and so pins the coroutine. */
   private static final class Pinned {
     static {
       assertThatIllegalStateException()

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Coroutines among themselves: nesting, symmetric transfer, a stack overflow in one of many. */
+/** Several coroutines: nesting, symmetric transfer, a stack overflow in one of many. */
 class CoroutineTransferTest {
   @Test
   @Feature("C7")

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** All fibers wait, and nothing is left that could wake them. */
+/** Deadlocks: all fibers wait, and nothing is left that could wake them. */
 @Feature("S19")
 class DeadlockTest {
   private static Scheduler failing(int threads, boolean useCaller) {
@@ -114,14 +114,14 @@ class DeadlockTest {
         () -> Thread.sleep(Duration.ofHours(1)),
         () -> pipe.source().read(ByteBuffer.allocate(1)),
       };
-      for (Body hope : hopes) { // any fiber that lives, of whatever scheduler, may wake the others
+      for (Body hope : hopes) { // any live fiber, of whatever scheduler, may wake the others
         Fiber<Void> living = hopeful.go(hope);
         waits(living);
-        Thread.sleep(1_300); // longer than a standstill has to last
+        Thread.sleep(1_300); // longer than the time before a deadlock report
         assertThat(log.entries("deadlock")).isEmpty();
         living.cancel();
       }
-      eventually("it is reported", () -> !log.entries("deadlock", "dead", "hopeless").isEmpty());
+      eventually("the deadlock is reported", () -> !log.entries("deadlock", "dead", "hopeless").isEmpty());
       assertThat(log.entries("hopeless"))
           .singleElement()
           .satisfies(
@@ -129,7 +129,7 @@ class DeadlockTest {
                 assertThat(entry.level()).isEqualTo("WARNING");
                 assertThat(entry.text()).contains("waits for schedule(fiber)");
               });
-      // a plain thread wakes them all the same
+      // a plain thread still wakes them
       dead.schedule(inDead);
       dead.stop();
       hopeful.stop();
@@ -193,7 +193,7 @@ class DeadlockTest {
     assertThat(end).hasValue("finally");
   }
 
-  /** Each sleep ends by the JDK's own timer, at about the time the scheduler looks around. */
+  /** Each sleep ends by the JDK's own timer, at about the time when the scheduler checks for a deadlock. */
   @Test
   void aFiberThatIsJustBeingWokenIsNoDeadlock() throws Exception {
     for (boolean useCaller : new boolean[] {true, false}) {

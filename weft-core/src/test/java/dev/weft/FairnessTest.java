@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One thread, and fibers that are always ready: everybody else still gets a turn. */
+/** One thread, and fibers that are always ready: other fibers, timers and I/O still get their slices. */
 @Feature("S8")
 @Timeout(60)
 class FairnessTest {
@@ -71,10 +71,10 @@ class FairnessTest {
           }
         });
     counting.await();
-    // four fibers take turns; a batch is 64 slices, and the newcomer goes behind all four
+    // four fibers alternate; a batch is 64 slices, and the new fiber goes behind all four
     for (int round = 0; round < 100; round++) {
       Fiber<Integer> newcomer = scheduler.go(slices::get);
-      int submitted = slices.get(); // it may have run by now
+      int submitted = slices.get(); // the new fiber may have run by now
       assertThat(newcomer.join() - submitted).isLessThanOrEqualTo(64 / 4 + 1);
     }
   }
@@ -90,7 +90,7 @@ class FairnessTest {
                 Fiber.sleep(Duration.ofMillis(1));
                 return busy.slices.get() - before;
               });
-      // the rest of a batch, which is short, and those whose turn is before; not 64
+      // the rest of a short batch, and the fibers that were ready before; not 64
       assertThat(sleeper.join()).isLessThanOrEqualTo(8 + 4);
     }
   }
@@ -114,10 +114,10 @@ class FairnessTest {
       InetSocketAddress address = (InetSocketAddress) listener.localAddress();
       try (Socket peer = new Socket(address.getAddress(), address.getPort())) {
         peer.getOutputStream().write(1);
-        busy.awaitMore(20); // by then it waits for the second byte
+        busy.awaitMore(20); // by then the reader waits for the second byte
         sentAt.set(busy.slices.get());
         peer.getOutputStream().write(2);
-        // some until the poller is looked at, and those whose turn is before; not 64
+        // some slices until the worker polls, and the fibers that were ready before; not 64
         assertThat(reader.join()).isLessThanOrEqualTo(8 + 4);
       }
     }

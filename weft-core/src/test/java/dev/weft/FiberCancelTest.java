@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Cancelling fibers, wherever they are. */
+/** Cancelling fibers in every state. */
 @Feature("S15")
 @SuppressWarnings("WaitNotInLoop")
 class FiberCancelTest {
@@ -80,7 +80,7 @@ class FiberCancelTest {
   static Stream<Arguments> blockedCalls() {
     ReentrantLock held = new ReentrantLock();
     Thread holder = Thread.ofPlatform().daemon().start(held::lock);
-    eventually("somebody holds the lock", () -> !holder.isAlive());
+    eventually("the holder has taken the lock", () -> !holder.isAlive());
     return Stream.of(
         wait("Fiber.sleep", () -> Fiber.sleep(Duration.ofHours(1))),
         wait("Fiber.sleepUntil", () -> Fiber.sleepUntil(Instant.now().plusSeconds(3600))),
@@ -206,7 +206,7 @@ class FiberCancelTest {
         () -> Fiber.suspend(),
         () -> {
           scheduler.schedule(Fiber.current().orElseThrow());
-          Fiber.suspend(); // need not wait
+          Fiber.suspend(); // returns at once
         },
         () -> Fiber.yield(),
         () -> Fiber.switchTo(0),
@@ -221,7 +221,7 @@ class FiberCancelTest {
                   try {
                     wait.run();
                   } catch (InterruptedException | CancellationException e) {
-                    failed.incrementAndGet(); // goes on as if nothing had happened
+                    failed.incrementAndGet(); // continues after the failure
                   }
                 }
                 return "what it returns does not matter";
@@ -292,9 +292,9 @@ class FiberCancelTest {
                 }
                 interrupted.set(Thread.currentThread().isInterrupted());
                 Fiber.yield();
-                throw new AssertionError("must not come here");
+                throw new AssertionError("the sleep should have failed");
               });
-      eventually("it runs", () -> fiber.status() == Fiber.Status.RUNNING);
+      eventually("the fiber runs", () -> fiber.status() == Fiber.Status.RUNNING);
       assertThat(fiber.cancel()).isTrue();
       go.set(true);
       assertCancelled(fiber);
@@ -365,7 +365,7 @@ class FiberCancelTest {
       for (Fiber<?> joiner : joiners) {
         waits(joiner);
       }
-      joiners[0].cancel(); // the oldest, deepest down in the list
+      joiners[0].cancel(); // the oldest caller, deepest in the list
       assertCancelled(joiners[0]);
       assertThatExceptionOfType(TimeoutException.class)
           .isThrownBy(() -> never.join(Duration.ofMillis(1)))
@@ -393,7 +393,7 @@ class FiberCancelTest {
                       mayEnd.await();
                       ended = true;
                     } catch (InterruptedException e) {
-                      // the cancel: it has to wait
+                      // the cancel, which has to wait
                     }
                   }
                 }
@@ -402,8 +402,8 @@ class FiberCancelTest {
       assertThat(fiber.isDone()).isFalse();
       assertThat(fiber.isCancelled()).isFalse();
       fiber.cancel();
-      assertThat(fiber.isDone()).as("while it is being cancelled").isFalse();
-      assertThat(fiber.isCancelled()).as("while it is being cancelled").isFalse();
+      assertThat(fiber.isDone()).as("while the fiber is being cancelled").isFalse();
+      assertThat(fiber.isCancelled()).as("while the fiber is being cancelled").isFalse();
       mayEnd.countDown();
       assertCancelled(fiber);
       assertThat(fiber.isDone()).isTrue();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a dump shows, and that taking one disturbs nobody. */
+/** The contents of a dump; taking a dump disturbs no fiber. */
 @Feature("S18")
 class FiberDumpTest {
   private static Map<String, FiberDump.Entry> byName(Scheduler scheduler) {
@@ -62,7 +62,7 @@ class FiberDumpTest {
   }
 
   @Test
-  @SuppressWarnings("WaitNotInLoop") // nobody ever notifies it
+  @SuppressWarnings("WaitNotInLoop") // no thread ever notifies it
   void everyFiberIsThereWithWhatItWaitsFor() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(2).name("dumped").build().start();
     CountDownLatch release = new CountDownLatch(1);
@@ -92,7 +92,7 @@ class FiberDumpTest {
             Thread.onSpinWait();
           }
         });
-    eventually("it spins", spins::get);
+    eventually("the fiber spins", spins::get);
     Fiber<Void> ready = scheduler.go(FiberOptions.named("ready").onThread(1), () -> {});
 
     Map<String, FiberDump.Entry> dump = byName(scheduler);
@@ -203,12 +203,11 @@ class FiberDumpTest {
   }
 
   /**
-   * The JDK hands a thread to its scheduler once more after it has looked at its stack: neither the
-   * order of the world nor any count may suffer.
+   * The JDK submits a thread to its executor once more after it has taken the thread's stack: neither the order of fibers nor any count may change.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  @SuppressWarnings("UnnecessaryAsync") // it would not be, if two threads ever ran the fiber
+  @SuppressWarnings("UnnecessaryAsync") // two threads might run the fiber, if Weft had a fault
   void takingADumpDisturbsNoFiber(boolean steals) throws Exception {
     Policy policy = steals ? Policy.workStealing() : Policy.fifo();
     Scheduler scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
@@ -257,7 +256,7 @@ class FiberDumpTest {
     return Integer.parseInt(thread.substring(thread.lastIndexOf('-') + 1));
   }
 
-  /** As much of JSON as it takes to see that a text is JSON. */
+  /** Just enough of a JSON parser to check that a text is JSON. */
   private static final class Json {
     private final String text;
     private int at;

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** An executor of so many fibers and so long a queue, and what it does when both are full. */
+/** An executor with a limited number of fibers and a bounded queue, and its behaviour when both are full. */
 @Feature("S13")
 @Timeout(60)
 class FiberPoolTest {
@@ -74,7 +74,7 @@ class FiberPoolTest {
   }
 
   private static void waitsForRoom(Thread submitter, FiberPool pool) {
-    eventually("it waits for room", () -> LockSupport.getBlocker(submitter) == pool);
+    eventually("the submitter waits for room", () -> LockSupport.getBlocker(submitter) == pool);
   }
 
   private static long fiberId() {
@@ -122,7 +122,7 @@ class FiberPoolTest {
 
   @Test
   void fibersAreMadeInBatches() {
-    FiberPool pool = pool().fibers(8).growBy(3).build(); // its scheduler has not been started
+    FiberPool pool = pool().fibers(8).growBy(3).build(); // the scheduler of the pool has not been started
     List<Integer> fibers = new ArrayList<>();
     List<Integer> queued = new ArrayList<>();
     fibers.add(pool.fibers());
@@ -327,7 +327,7 @@ class FiberPoolTest {
             });
     begun.await();
     submitter.cancel();
-    eventually("it ends", () -> submitter.status() == Fiber.Status.DONE);
+    eventually("the submitter ends", () -> submitter.status() == Fiber.Status.DONE);
     assertThat(ran).containsExactly("refused, interrupted: true");
     open.countDown();
     pool.close();
@@ -544,7 +544,7 @@ class FiberPoolTest {
     pool.execute(
         () -> {
           begun.countDown();
-          for (int i = 0; i < 2; i++) { // a cancel stands: the second sleep fails, too
+          for (int i = 0; i < 2; i++) { // a cancel is a level: the second sleep fails, too
             try {
               Fiber.sleep(Duration.ofHours(1));
             } catch (InterruptedException e) {
@@ -566,7 +566,7 @@ class FiberPoolTest {
 
   @Test
   void shutdownNowReturnsWhatAFiberWasGivenAndHasNotBegun() {
-    FiberPool pool = pool().fibers(2).build(); // its scheduler has not been started
+    FiberPool pool = pool().fibers(2).build(); // the scheduler of the pool has not been started
     List<Runnable> tasks = List.of(task(0), task(1), task(2));
     tasks.forEach(pool::execute);
     assertThat(pool.shutdownNow()).isEqualTo(tasks);

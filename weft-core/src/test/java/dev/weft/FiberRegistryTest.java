@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The list of a worker's fibers, against a list of the JDK's. */
+/** The list of a worker's fibers, compared with a list of the JDK's. */
 @Feature("S18")
 class FiberRegistryTest {
   private static final long SEED = 7;

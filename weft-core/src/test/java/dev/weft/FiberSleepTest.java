@@ -42,7 +42,7 @@ class FiberSleepTest {
     for (Fiber<Long> sleeper : sleepers) {
       assertThat(sleeper.join()).isGreaterThanOrEqualTo(50_000_000);
     }
-    assertThat(System.nanoTime() - start).isLessThan(20_000_000_000L); // one by one: 50 s
+    assertThat(System.nanoTime() - start).isLessThan(20_000_000_000L); // in sequence: 50 s
   }
 
   @Test
@@ -86,7 +86,7 @@ class FiberSleepTest {
               Instant time = Instant.now().plusMillis(30);
               long before = System.nanoTime();
               Fiber.sleepUntil(time);
-              // by the monotonic clock, so that the test does not mind if the other one is set
+              // by the monotonic clock, so that setting the wall clock does not disturb the test
               return System.nanoTime() - before >= 20_000_000;
             });
     assertThat(fiber.join()).isTrue();

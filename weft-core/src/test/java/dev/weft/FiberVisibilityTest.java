@@ -11,13 +11,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What one fiber writes, in plain fields, and who is sure to see it. */
+/** Happens-before: which fibers see another fiber's writes to plain fields. */
 @Timeout(60)
 class FiberVisibilityTest {
   private final Scheduler scheduler =
       Scheduler.builder().threads(2).policy(Policy.workStealing()).build().start();
 
-  // plain fields, on purpose
+  // plain fields, deliberately
   private long counter;
   private long sum;
 
@@ -54,7 +54,7 @@ class FiberVisibilityTest {
     assertThat(sum).isEqualTo(rounds * (2L * rounds - 1));
   }
 
-  /** Waits for its turn, counts, and hands the turn over. */
+  /** Waits for its turn, counts, and passes the turn on. */
   private void play(List<Fiber<?>> players, int other, int rounds) {
     for (int i = 0; i < rounds; i++) {
       Fiber.suspend();

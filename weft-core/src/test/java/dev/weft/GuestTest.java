@@ -72,9 +72,9 @@ class GuestTest {
                 assertThat(self.thread()).isSameAs(Thread.currentThread());
               });
       host.join();
-      eventually("all four have run", () -> ran.get() == 4 || failure.get() != null);
+      eventually("all four guests have run", () -> ran.get() == 4 || failure.get() != null);
       assertThat(failure.get()).isNull();
-      eventually("they are counted", () -> scheduler.stats().ended() == 6);
+      eventually("the guests are counted", () -> scheduler.stats().ended() == 6);
       assertThat(scheduler.stats().begun()).isEqualTo(6);
     }
   }
@@ -102,7 +102,7 @@ class GuestTest {
           .contains("(Gast) WAITING on thread 0, a guest, waits for");
       assertThat(scheduler.stats().waiting()).isEqualTo(1);
       release.countDown();
-      eventually("it has gone", () -> scheduler.dump().fibers().isEmpty());
+      eventually("the guest has gone", () -> scheduler.dump().fibers().isEmpty());
     }
   }
 
@@ -155,7 +155,7 @@ class GuestTest {
                                 () -> {
                                   assertThat(Scheduler.current()).contains(scheduler);
                                   all.countDown();
-                                  all.await(); // so that all of them are there at once
+                                  all.await(); // so that all guests are live at once
                                   return value;
                                 }));
                       }
@@ -168,7 +168,7 @@ class GuestTest {
                   })
               .join();
       assertThat(sum).isEqualTo(n * (n - 1) / 2);
-      eventually("all are counted", () -> scheduler.stats().ended() == n + 1);
+      eventually("all guests are counted", () -> scheduler.stats().ended() == n + 1);
     }
   }
 
@@ -216,13 +216,13 @@ class GuestTest {
             }
           };
       scheduler.go(() -> threads[0] = Thread.ofVirtual().start(body)).join();
-      eventually("it runs", () -> guest.get() != null);
+      eventually("the guest runs", () -> guest.get() != null);
       Eventually.waits(guest.get());
       threads[0].interrupt();
       eventually("the first ends", () -> guest.get().status() == Fiber.Status.DONE);
       guest.set(null);
       scheduler.go(() -> threads[1] = Thread.ofVirtual().start(body)).join();
-      eventually("it runs", () -> guest.get() != null);
+      eventually("the guest runs", () -> guest.get() != null);
       Eventually.waits(guest.get());
       assertThat(guest.get().cancel()).isTrue();
       eventually("the second ends", () -> guest.get().status() == Fiber.Status.DONE);

@@ -81,7 +81,7 @@ class HelpersTest {
     for (int i = 1; i <= 5; i++) {
       int busy = Math.min(i, 3);
       fibers.add(atTheGate(three, new ArrayList<>(), i));
-      eventually("it has a helper, or none is left", () -> scheduler.stats().blocking() == busy);
+      eventually("the fiber has a helper, or none is left", () -> scheduler.stats().blocking() == busy);
       assertThat(three.threads()).isEqualTo(busy);
     }
     eventually("the rest wait", () -> scheduler.stats().awaitingHelper() == 2);
@@ -104,7 +104,7 @@ class HelpersTest {
               }
             })
         .join();
-    // a second one is made if the first is not yet back when it is asked
+    // the pool makes a second helper if the first is not yet idle at the next call
     assertThat(many.threads()).isBetween(1, 10);
   }
 
@@ -117,7 +117,7 @@ class HelpersTest {
     }
   }
 
-  /** The last thread may end just when a call is queued because there are too many already. */
+  /** The last helper may end just when a call is queued because the limit is reached. */
   @Test
   void noCallIsLeftBehindByThreadsThatEnd() throws Exception {
     Helpers fleeting = new Helpers(2, Duration.ofNanos(1), DAEMONS);
@@ -178,7 +178,7 @@ class HelpersTest {
     Helpers some = new Helpers(4, LONG, exhaustible(exhausted));
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     Fiber<Integer> first = atTheGate(some, order, 0);
-    eventually("it is there", first::isOnHelper);
+    eventually("the first fiber is on its helper", first::isOnHelper);
     exhausted.set(true);
     List<Fiber<Integer>> queued = new ArrayList<>();
     for (int i = 1; i <= 5; i++) {

@@ -82,7 +82,7 @@ class LockOwnersTest {
 
   @ParameterizedTest
   @MethodSource("locks")
-  @SuppressWarnings("LockNotBeforeTry") // one fiber has nothing to do with the lock
+  @SuppressWarnings("LockNotBeforeTry") // one fiber does not use the lock
   void theHolderOfALockIsNamed(Lock lock) {
     Fiber<Void> holder =
         holds(
@@ -200,7 +200,7 @@ class LockOwnersTest {
               }
             });
     assertThat(blockedOn(blocked).owner()).isSameAs(holder.thread());
-    eventually("it waits to enter", () -> waiting.thread().getState() == Thread.State.BLOCKED);
+    eventually("the fiber waits to enter", () -> waiting.thread().getState() == Thread.State.BLOCKED);
     assertThat(blockedOn(waiting).object()).isSameAs(monitor);
     assertThat(blockedOn(waiting).owner()).isSameAs(holder.thread());
   }
@@ -219,7 +219,7 @@ class LockOwnersTest {
             }
           }
         });
-    eventually("it spins", spins::get);
+    eventually("the fiber spins", spins::get);
     Fiber<Void> blocked =
         blocked(
             () -> {
@@ -246,8 +246,7 @@ class LockOwnersTest {
   }
 
   /**
-   * A snapshot of a virtual thread that is mounted meanwhile crashes JDK 25, and one that is made
-   * ready meanwhile must not be forgotten.
+   * A snapshot of a virtual thread that is mounted meanwhile crashes JDK 25, and a thread that becomes ready meanwhile must not be lost.
    */
   @Test
   void aLookDisturbsNoFiber() throws Exception {

@@ -7,7 +7,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
-/** Collects what Weft logs while it is open, instead of printing it. */
+/** Collects Weft's log entries while it is open, instead of printing them. */
 final class LogCapture implements AutoCloseable {
   record Entry(String level, String text, Throwable thrown) {}
 
@@ -39,7 +39,7 @@ final class LogCapture implements AutoCloseable {
     logger.addHandler(handler);
   }
 
-  /** Returns the entries that mention all of the words, in order. */
+  /** Returns the entries that contain all of the words, in order. */
   List<Entry> entries(String... words) {
     return entries.stream()
         .filter(entry -> List.of(words).stream().allMatch(entry.text::contains))

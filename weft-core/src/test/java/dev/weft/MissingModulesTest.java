@@ -24,10 +24,10 @@ import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Weft without the modules of the JDK that it can do without: in JVMs of their own. */
+/** Weft without the optional modules of the JDK: in separate JVMs. */
 @Feature("S22")
 class MissingModulesTest {
-  /** Uses every part of Weft, some of it in more than one way. */
+  /** Uses every part of Weft, some parts in several ways. */
   static final class Program {
     public static void main(String[] args) throws Exception {
       System.out.println("modules " + ModuleLayer.boot().modules().size());
@@ -158,7 +158,7 @@ class MissingModulesTest {
     for (String event : List.of("FiberSlice", "FiberStart", "FiberEnd", "Blocking")) {
       Path file = broken.resolve("dev/weft/FlightEvents$" + event + ".class");
       Files.createDirectories(file.getParent());
-      Files.write(file, new byte[] {1, 2, 3}); // no class: an error where it is first used
+      Files.write(file, new byte[] {1, 2, 3}); // no valid class: an error at its first use
     }
     ForkedJvm.Result result =
         run(

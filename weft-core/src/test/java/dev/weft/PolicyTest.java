@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which fiber runs next, under each policy: on one thread, unless it is about several. */
+/** The next fiber under each policy: on one thread, unless the test needs several. */
 @Feature("S11")
 @Timeout(60)
 class PolicyTest {
@@ -35,7 +35,7 @@ class PolicyTest {
   private final List<Object> order = Collections.synchronizedList(new ArrayList<>());
   private @Nullable Scheduler scheduler;
 
-  /** All work happens on the test's thread, inside stop(). */
+  /** All fibers run on the test's thread, inside stop(). */
   private void onThisThread(Policy policy) {
     scheduler = Scheduler.builder().threads(1).useCaller(true).policy(policy).build();
   }
@@ -75,7 +75,7 @@ class PolicyTest {
     for (String name : List.of("a", "b", "c")) {
       fiber(
           name,
-          name.equals("c") ? 100 : 0, // which fifo does not care for
+          name.equals("c") ? 100 : 0, // fifo ignores it
           () -> {
             for (int i = 1; i <= 3; i++) {
               order.add(name + i);
@@ -113,7 +113,7 @@ class PolicyTest {
         .isSameAs(high);
   }
 
-  /** Returns who is next once both are in the queue, each added at its time. */
+  /** Returns the next fiber after both are in the queue, each added at its time. */
   private static @Nullable Fiber<?> firstOf(
       Policy policy, Fiber<?> a, long aTime, Fiber<?> b, long bTime) {
     Policy.ReadyQueue queue = policy.newQueue();
@@ -142,7 +142,7 @@ class PolicyTest {
         .isLessThan(FLOOD_LIMIT);
   }
 
-  /** Fibers without end, each the next one's parent, until somebody else has run. */
+  /** Endless fibers, each starts the next, until another fiber has run. */
   private void flood(long start, int priority) {
     fiber(
         "flood",
@@ -182,7 +182,7 @@ class PolicyTest {
             while (!waiting.stream().allMatch(fiber -> fiber.status() == Fiber.Status.WAITING)) {
               Fiber.yield();
             }
-            waiting.forEach(scheduler::schedule); // the long one first
+            waiting.forEach(scheduler::schedule); // the fiber with the long slice first
             Fiber.yield();
           }
         });
@@ -494,9 +494,9 @@ class PolicyTest {
     }
   }
 
-  // ---- the user's own ----
+  // ---- a user's policy ----
 
-  /** Last come, first served. */
+  /** Last in, first out. */
   private static class LastFirst implements Policy.ReadyQueue {
     private final ArrayDeque<Fiber<?>> fibers = new ArrayDeque<>();
 
@@ -526,7 +526,7 @@ class PolicyTest {
     assertThat(order).containsExactly("c", "b", "a");
   }
 
-  /** Says for each fiber at which times it was said to have become ready. */
+  /** Records for each fiber the times at which the policy was told that it became ready. */
   private record Stealing(ConcurrentHashMap<Fiber<?>, List<Long>> readySince) implements Policy {
     @Override
     public ReadyQueue newQueue() {
@@ -560,7 +560,7 @@ class PolicyTest {
                     begun.add(Weft.go(() -> {}));
                   }
                   while (!begun.stream().allMatch(Fiber::isDone)) {
-                    compute(MS); // holds its thread: all must be stolen
+                    compute(MS); // holds its thread: all fibers must be stolen
                   }
                   return begun;
                 })
@@ -572,7 +572,7 @@ class PolicyTest {
     }
   }
 
-  /** Throws at one call of the method of this name, every so often. */
+  /** Throws at every so many calls of the method of this name. */
   private record Failing(String method, boolean steals, AtomicInteger calls) implements Policy {
     void call(String name) {
       if (name.equals(method) && calls.incrementAndGet() % 4 == 2) {
@@ -663,14 +663,14 @@ class PolicyTest {
                           }));
                 }
                 while (method.equals("nextForOther") && ended.getCount() > 0) {
-                  Thread.onSpinWait(); // so that the other thread has to take them over
+                  Thread.onSpinWait(); // so that the other thread has to take over the fibers
                 }
               })
           .join();
       for (Fiber<Void> fiber : fibers) {
         fiber.join();
       }
-      eventually("it is told", () -> !log.entries("goes on after a failure").isEmpty());
+      eventually("the failure is logged", () -> !log.entries("goes on after a failure").isEmpty());
       scheduler.stop();
     }
     assertThat(scheduler.stats().ended()).isEqualTo(9);

@@ -10,7 +10,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What is refused says what was wrong. Who may call what, and when, is in the tests of that. */
+/** A refusal says what was wrong. Other tests check which thread may call what, and when. */
 class SchedulerBadInputTest {
   @Test
   @Feature("S2")

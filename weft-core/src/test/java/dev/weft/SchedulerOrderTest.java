@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Where and in which order submitted bodies run. */
+/** The thread and the order in which submitted bodies run. */
 class SchedulerOrderTest {
   private final List<String> log = Collections.synchronizedList(new ArrayList<>());
 
@@ -168,14 +168,14 @@ class SchedulerOrderTest {
           () -> {
             log.add(carrier());
             allThree.countDown();
-            while (allThree.getCount() > 0) { // gives no thread away
+            while (allThree.getCount() > 0) { // without a scheduling point
               Thread.onSpinWait();
             }
           });
     }
     scheduler.stop();
     assertThat(log).containsExactlyInAnyOrder("three-0", "three-1", "three-2");
-    eventually("its threads have ended", () -> threadsNamedAfter(scheduler).isEmpty());
+    eventually("the scheduler's threads have ended", () -> threadsNamedAfter(scheduler).isEmpty());
   }
 
   @Test

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who may stop a scheduler, and what is done before it has stopped. */
+/** Which thread may stop a scheduler, and what happens before it has stopped. */
 class SchedulerStopTest {
   private static Scheduler start(int threads) {
     return Scheduler.builder().threads(threads).build().start();
@@ -301,7 +301,7 @@ class SchedulerStopTest {
                 () -> {
                   try {
                     waits(reader);
-                    eventually("all others have ended", () -> ended.size() == 3);
+                    eventually("all other fibers have ended", () -> ended.size() == 3);
                     pipe.sink().write(ByteBuffer.wrap(new byte[] {7}));
                   } catch (Exception e) {
                     throw new AssertionError(e);
@@ -326,7 +326,7 @@ class SchedulerStopTest {
           scheduler.timers().every(Duration.ofNanos(1), ticks::incrementAndGet);
         }
         scheduler.go(() -> Fiber.sleep(Duration.ofMillis(1)));
-        scheduler.stop(); // must neither hang nor throw what a late tick met
+        scheduler.stop(); // must neither hang nor throw because of a late tick
         int atStop = ticks.get();
         assertThat(scheduler.stats().begun()).isEqualTo(scheduler.stats().ended());
         assertThat(ticks).hasValue(atStop);
@@ -352,7 +352,7 @@ class SchedulerStopTest {
                         scheduler.go(ran::incrementAndGet);
                         accepted.incrementAndGet();
                         first.countDown();
-                        LockSupport.parkNanos(1); // a gap for stop() to find
+                        LockSupport.parkNanos(1); // a gap that stop() might take for the end
                       }
                     } catch (RejectedExecutionException e) {
                       rejected.set(e.getMessage().contains(scheduler + " has been stopped"));
@@ -495,7 +495,7 @@ class SchedulerStopTest {
     }
   }
 
-  /** A thread that is kept between the moment that its fiber is accepted, and that it is queued. */
+  /** A thread that pauses between the moment when its fiber is accepted and the moment when it is queued. */
   @Test
   @Feature("S5")
   void afterItGaveUpNothingIsAcceptedAndLost() throws Exception {

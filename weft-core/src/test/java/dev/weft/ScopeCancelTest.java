@@ -23,7 +23,7 @@ class ScopeCancelTest {
   private static final Duration SOON = Duration.ofMillis(5);
   private static final Duration LATE = Duration.ofHours(1);
 
-  /** Opens scopes in scopes, two fibers in each, so deep, and waits for ever at the bottom. */
+  /** Opens nested scopes of this depth, two fibers in each, and waits for ever at the bottom. */
   private static void tree(int depth, AtomicInteger leaves, AtomicInteger ended) throws Exception {
     try {
       if (depth == 0) {
@@ -46,7 +46,7 @@ class ScopeCancelTest {
     AtomicInteger ended = new AtomicInteger();
     try (Scope scope = Scope.open()) {
       Fiber<Void> root = scope.go(() -> tree(5, leaves, ended));
-      eventually("all wait", () -> leaves.get() == 32);
+      eventually("all leaves wait", () -> leaves.get() == 32);
       scope.cancel();
       scope.join();
       assertThat(ended).hasValue(63);
@@ -65,11 +65,11 @@ class ScopeCancelTest {
                 try (Scope scope = Scope.open()) {
                   below.add(scope.go(() -> ScopeTest.forEver()));
                   while (!release.get()) {
-                    Thread.onSpinWait(); // no cancel point
+                    Thread.onSpinWait(); // not a cancel point
                   }
                 }
               });
-      eventually("it has begun", () -> !below.isEmpty());
+      eventually("the inner fiber has started", () -> !below.isEmpty());
       owner.cancel();
       eventually("cancelled", () -> below.peek().status() == Fiber.Status.DONE);
       assertThat(owner.status()).isNotEqualTo(Fiber.Status.DONE);
@@ -311,7 +311,7 @@ class ScopeCancelTest {
     assertThatExceptionOfType(CancellationException.class).isThrownBy(owner::join);
   }
 
-  /** Opens a scope in a scope, so deep, and waits for ever at the bottom. */
+  /** Opens nested scopes of this depth, and waits for ever at the bottom. */
   private static void chain(int depth, CountDownLatch bottom) throws Exception {
     if (depth == 0) {
       bottom.countDown();
@@ -344,7 +344,7 @@ class ScopeCancelTest {
                   scope.cancel();
                   long start = System.nanoTime();
                   for (int i = 0; i < 60_000; i++) {
-                    scope.go(() -> {}); // on this one thread none of them can end meanwhile
+                    scope.go(() -> {}); // on this one thread none of the fibers can end meanwhile
                   }
                   return System.nanoTime() - start;
                 }
@@ -353,7 +353,7 @@ class ScopeCancelTest {
     }
   }
 
-  /** Ends well after the deadline, whoever interrupts it. */
+  /** Ends normally after the deadline, whatever interrupts it. */
   private static void outlive(Duration limit, CountDownLatch begun) {
     begun.countDown();
     CountDownLatch over = new CountDownLatch(1);

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
-/** What joiners make of the ends of fibers. */
+/** How joiners treat the ends of fibers. */
 @Feature("X2")
 class ScopeJoinerTest {
   private static Object fail(Exception e) throws Exception {

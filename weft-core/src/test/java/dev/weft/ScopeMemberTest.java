@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Fibers inside a scope that start more in it, and the names of all. */
+/** Fibers inside a scope that start more fibers in it, and the names of all. */
 @Feature("X4")
 class ScopeMemberTest {
   private static final ScopedValue<String> USER = ScopedValue.newInstance();
@@ -71,7 +71,7 @@ class ScopeMemberTest {
         });
   }
 
-  /** Starts two fibers, each of which starts two, so deep, and ends before they do. */
+  /** Starts two fibers, each of which starts two, to this depth, and ends before they do. */
   private static void branch(Scope scope, int depth, AtomicInteger ended) {
     if (depth > 0) {
       scope.go(() -> branch(scope, depth - 1, ended));

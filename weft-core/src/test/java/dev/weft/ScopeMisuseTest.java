@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Mistakes in the use of scopes: none is swallowed, and a scope left open is closed. */
+/** Mistakes in the use of scopes: no mistake is swallowed, and a scope left open is closed. */
 @Feature("X4")
 class ScopeMisuseTest {
   private static final class IgnoringJoiner implements Scope.Joiner<String> {
@@ -143,7 +143,7 @@ class ScopeMisuseTest {
     Scope scope = Scope.open(Scope.Joiner.awaitAll());
     Fiber<Void> mistaken = scope.go(scope::close);
     Fiber<Void> other = scope.go(() -> ScopeTest.forEver());
-    eventually("it has failed", () -> mistaken.status() == Fiber.Status.DONE);
+    eventually("the fiber has failed", () -> mistaken.status() == Fiber.Status.DONE);
     Thread.currentThread().interrupt();
     assertThatExceptionOfType(CancellationException.class).isThrownBy(scope::join);
     assertThat(Thread.interrupted()).isTrue();
@@ -206,7 +206,7 @@ class ScopeMisuseTest {
             () -> {
               throw failure;
             });
-    eventually("it has failed", () -> failed.status() == Fiber.Status.DONE);
+    eventually("the fiber has failed", () -> failed.status() == Fiber.Status.DONE);
     assertThatIllegalStateException()
         .isThrownBy(outer::close)
         .withMessageContaining("scopes opened after it were still open; close them first")
@@ -219,7 +219,7 @@ class ScopeMisuseTest {
       " ended and left a scope open; its fibers were cancelled and awaited."
           + " Open scopes with try (Scope scope = Scope.open())";
 
-  /** Opens a scope with a fiber that takes its time to end, and forgets it. */
+  /** Opens a scope with a fiber that ends slowly, and leaves the scope open. */
   private static void leaveOpen(AtomicBoolean childEnded) throws InterruptedException {
     CountDownLatch started = new CountDownLatch(1);
     Scope scope = Scope.open();
@@ -311,7 +311,7 @@ class ScopeMisuseTest {
                       () -> {
                         throw failure;
                       });
-              eventually("it has failed", () -> failing.status() == Fiber.Status.DONE);
+              eventually("the fiber has failed", () -> failing.status() == Fiber.Status.DONE);
               leaveOpen(childEnded);
               Scope.open(Scope.Joiner.awaitAll(), Duration.ofHours(1));
             });
@@ -403,7 +403,7 @@ class ScopeMisuseTest {
                 guest.join();
               })
           .join();
-      eventually("its fiber has ended", childEnded::get);
+      eventually("the scope's fiber has ended", childEnded::get);
     }
     assertThat(failed).hasNullValue();
     assertThat(reported).singleElement().isInstanceOf(IllegalStateException.class);

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Scopes: no fiber outlives its block, and how failures come out of it. */
 @Feature("X1")
 class ScopeTest {
-  /** Who opens the scope. */
+  /** The kind of thread that opens the scope. */
   enum Opener {
     FIBER {
       @Override
@@ -166,7 +166,7 @@ class ScopeTest {
                             try {
                               release.await();
                             } catch (InterruptedException e) {
-                              Thread.onSpinWait(); // what a cancel must not look like
+                              Thread.onSpinWait(); // ignores the cancel
                             }
                           }
                         }));
@@ -199,7 +199,7 @@ class ScopeTest {
                         () -> {
                           throw failure;
                         });
-                eventually("it has failed", () -> fiber.status() == Fiber.Status.DONE);
+                eventually("the fiber has failed", () -> fiber.status() == Fiber.Status.DONE);
               }
             })
         .withCause(failure);
@@ -285,7 +285,7 @@ class ScopeTest {
     Scope scope = Scope.open();
     scope.go(() -> {});
     scope.join();
-    scope.join(); // again is harmless
+    scope.join(); // a second join is harmless
     assertThatIllegalStateException()
         .isThrownBy(() -> scope.go(() -> {}))
         .withMessage("cannot go in " + scope + ": it has been joined; open a new scope");

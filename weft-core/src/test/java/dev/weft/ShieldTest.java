@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Shields: cancellation waits until the body is through, and is not lost. */
+/** Shields: cancellation takes effect after the body, and is not lost. */
 @Feature("S27")
 class ShieldTest {
   private static final Duration LONG = Duration.ofHours(1);
@@ -50,7 +50,7 @@ class ShieldTest {
     assertThatExceptionOfType(CancellationException.class).isThrownBy(fiber::join).withNoCause();
   }
 
-  /** A wait that lasts until it is ended from outside the fiber. */
+  /** A wait that lasts until another thread ends it. */
   interface Wait {
     void begin() throws Exception;
 
@@ -168,7 +168,7 @@ class ShieldTest {
   }
 
   private static void endWhenItWaits(Wait wait, Fiber<?> fiber) throws Exception {
-    eventually("it waits", () -> isBlocked(fiber));
+    eventually("the fiber waits", () -> isBlocked(fiber));
     wait.end(fiber);
   }
 
@@ -197,7 +197,7 @@ class ShieldTest {
             });
     waits(fiber);
     fiber.cancel();
-    eventually("it cleans up", () -> stages.get() == 1);
+    eventually("the fiber cleans up", () -> stages.get() == 1);
     endWhenItWaits(wait, fiber);
     assertCancelled(fiber);
     assertThat(stages).hasValue(2);
@@ -216,7 +216,7 @@ class ShieldTest {
               Thread.sleep(LONG);
               stages.set(100);
             });
-    eventually("it waits", () -> isBlocked(fiber));
+    eventually("the fiber waits", () -> isBlocked(fiber));
     assertThat(fiber.cancel()).isTrue();
     assertThat(fiber.thread().isInterrupted()).isFalse();
     endWhenItWaits(wait, fiber);
@@ -276,7 +276,7 @@ class ShieldTest {
                 Weft.shielded(
                     () -> {
                       Weft.shielded(() -> Fiber.current().orElseThrow().cancel());
-                      Fiber.sleep(SHORT); // the outer one still holds
+                      Fiber.sleep(SHORT); // the outer shield still holds
                       stages.incrementAndGet();
                       Weft.shielded(() -> Thread.sleep(SHORT));
                       Thread.sleep(SHORT);
@@ -619,8 +619,8 @@ class ShieldTest {
               Generator<String> generator = Generator.of(ShieldTest::emitShielded);
               assertThat(generator.next()).isEqualTo("first");
               Fiber.current().orElseThrow().cancel();
-              expectInterrupt(() -> Fiber.sleep(LONG), stages); // here it is not shielded
-              assertThat(generator.next()).isEqualTo("second"); // there it is
+              expectInterrupt(() -> Fiber.sleep(LONG), stages); // the consumer is not shielded
+              assertThat(generator.next()).isEqualTo("second"); // the generator is
               expectInterrupt(() -> Thread.sleep(LONG), stages);
               assertThat(generator.hasNext()).isFalse();
               expectInterrupt(() -> Fiber.sleep(LONG), stages);
@@ -647,7 +647,7 @@ class ShieldTest {
         () -> {
           Generator<String> generator = Generator.of(ShieldTest::emitLimited);
           assertThat(generator.next()).isEqualTo("first");
-          Thread.sleep(SHORT.multipliedBy(2)); // its limit has passed by now
+          Thread.sleep(SHORT.multipliedBy(2)); // the limit has passed by now
           Weft.shielded(() -> assertThat(generator.next()).isEqualTo("shielded"));
           Thread.sleep(SHORT);
           assertThat(generator.next()).isEqualTo("late");

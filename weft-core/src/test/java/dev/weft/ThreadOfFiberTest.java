@@ -18,11 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code fiber.thread()} is started, and ends with the fiber; the fiber is live until it has. */
+/** {@code fiber.thread()} is started, and ends with the fiber; the fiber is live until its thread has ended. */
 class ThreadOfFiberTest {
   private static final Duration LONG = Duration.ofSeconds(15);
 
-  /** A scheduler with one thread, which is busy until told otherwise. */
+  /** A scheduler with one thread, which is busy until the test releases it. */
   private static final class Busy implements AutoCloseable {
     final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
     private final AtomicBoolean over = new AtomicBoolean();
@@ -111,7 +111,7 @@ class ThreadOfFiberTest {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber = scheduler.go(FiberOptions.named("named"), () -> {});
       fiber.join();
-      eventually("it is retired", () -> scheduler.stats().ended() == 1);
+      eventually("the fiber is retired", () -> scheduler.stats().ended() == 1);
       Thread thread = fiber.thread();
       assertThat(thread.getState()).isEqualTo(Thread.State.TERMINATED);
       assertThat(thread.isVirtual()).isTrue();
@@ -203,11 +203,11 @@ class ThreadOfFiberTest {
       assertThat(ran).hasValue(2);
       assertThat(threads).hasSize(1);
       assertThat(threads.getFirst().join(LONG)).isTrue();
-      eventually("all are counted", () -> scheduler.stats().ended() == 2);
+      eventually("all fibers are counted", () -> scheduler.stats().ended() == 2);
     }
   }
 
-  /** Askers, canceller and worker meet at the start of each fiber. */
+  /** Callers of thread(), canceller and worker meet at the start of each fiber. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Feature("S26")
@@ -245,7 +245,7 @@ class ThreadOfFiberTest {
       asker.join();
       assertThat(ran.get()).isBetween(cancelled ? begun : rounds, rounds);
       assertThat(notStarted).hasValue(0);
-      eventually("all are counted", () -> scheduler.stats().ended() == rounds);
+      eventually("all fibers are counted", () -> scheduler.stats().ended() == rounds);
     }
   }
 
@@ -263,7 +263,7 @@ class ThreadOfFiberTest {
         latch.await();
         done = true;
       } catch (InterruptedException e) {
-        // the JDK cancels the scope: not yet
+        // the JDK cancels the scope: wait on
       }
     }
   }
@@ -286,7 +286,7 @@ class ThreadOfFiberTest {
     Thread thread = fiber.thread();
     fiber.join();
     assertThat(fiber.toFuture()).isCompleted();
-    eventually("it waits for the scope", fiber::isWaiting);
+    eventually("the fiber waits for the scope", fiber::isWaiting);
     assertThat(thread.getState()).isEqualTo(Thread.State.WAITING);
     assertThat(childEnded).isFalse();
     assertThat(scheduler.stats().ended()).isZero();
@@ -317,7 +317,7 @@ class ThreadOfFiberTest {
       assertThat(fiber.threadOrNull()).isNotNull();
       scheduler.schedule(fiber);
       fiber.join();
-      eventually("it is retired", () -> scheduler.stats().ended() == 1);
+      eventually("the fiber is retired", () -> scheduler.stats().ended() == 1);
       assertThat(fiber.threadOrNull()).isNull();
     }
   }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which handler is told of a failure that nobody joins. */
+/** Which handler gets an unobserved failure. */
 @Feature("S26")
 class UncaughtFailureTest {
   private record Told(String handler, String thread, Throwable failure) {}
@@ -44,7 +44,7 @@ class UncaughtFailureTest {
 
   private Thread.UncaughtExceptionHandler telling(String name) {
     return (thread, failure) -> {
-      if (failure instanceof Failure) { // not of other tests
+      if (failure instanceof Failure) { // not a failure of another test
         told.add(new Told(name, thread.getName(), failure));
       }
     };
@@ -85,7 +85,7 @@ class UncaughtFailureTest {
   @Test
   void soItIsOfTheSharedScheduler() {
     Scheduler.shared().go(FiberOptions.named("shared"), () -> fail());
-    eventually("it is told", () -> !told.isEmpty());
+    eventually("the handler gets the failure", () -> !told.isEmpty());
     assertTold("default", "shared");
   }
 
@@ -180,13 +180,13 @@ class UncaughtFailureTest {
     assertTold("default", "late");
   }
 
-  /** Fails on the shared scheduler when nothing but that is left of the process. */
+  /** Fails on the shared scheduler when nothing else keeps the process alive. */
   static final class Last {
     public static void main(String[] args) {
       Thread.setDefaultUncaughtExceptionHandler(
           (thread, failure) -> {
             System.out.println(failure.getMessage());
-            System.exit(3); // as many a handler does
+            System.exit(3); // as many handlers do
           });
       Weft.go(() -> fail());
       System.out.println("main ended");

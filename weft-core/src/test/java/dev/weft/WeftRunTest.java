@@ -13,7 +13,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The front door: run and call. */
+/** The entry points: run and call. */
 @Feature("S10")
 class WeftRunTest {
   @Test
@@ -66,7 +66,7 @@ class WeftRunTest {
             () ->
                 Weft.run(
                     () -> {
-                      Fiber.switchTo(0); // which is the caller's, if that is used
+                      Fiber.switchTo(0); // the caller's thread, if it takes part
                       assertThat(Coroutine.current()).isEmpty();
                       assertThatThrownBy(Coroutine::yield).hasMessageContaining("outside");
                       refused.incrementAndGet();

@@ -24,12 +24,12 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Limits on time, in fibers and on plain threads. */
+/** Time limits, in fibers and on plain threads. */
 @Feature("S16")
 class WithTimeoutTest {
   private static final Duration LONG = Duration.ofHours(1);
 
-  /** Where a body runs. */
+  /** The kind of thread that runs a body. */
   enum Place {
     FIBER {
       @Override
@@ -127,7 +127,7 @@ class WithTimeoutTest {
           assertThat(System.nanoTime() - start)
               .isBetween(20_000_000L, Duration.ofSeconds(20).toNanos());
           assertThat(Thread.currentThread().isInterrupted()).isFalse();
-          Fiber.sleep(ms(1)); // all is well again
+          Fiber.sleep(ms(1)); // after the limit sleeps work again
           Thread.sleep(1);
         });
   }
@@ -165,7 +165,7 @@ class WithTimeoutTest {
   void theNearestLimitWins(Place place) throws Exception {
     place.run(
         () -> {
-          // the inner one is nearer: only it fails
+          // the inner deadline is nearer: only it fails
           String result =
               Weft.withTimeout(
                   LONG,
@@ -176,7 +176,7 @@ class WithTimeoutTest {
                     return sleepAnd(ms(1), "outer goes on");
                   });
           assertThat(result).isEqualTo("outer goes on");
-          // the outer one is nearer: what is inside is interrupted, but not out of time
+          // the outer deadline is nearer: the inner body is interrupted, but not timed out
           assertThatExceptionOfType(TimeoutException.class)
               .isThrownBy(
                   () ->
@@ -206,13 +206,13 @@ class WithTimeoutTest {
                                   ms(120),
                                   () -> {
                                     Busy.compute(
-                                        ms(400)); // until both are over, as others see to it
+                                        ms(400)); // until both limits have passed
                                     return sleepAnd(LONG, "");
                                   });
                             } catch (TimeoutException e) {
                               inner.incrementAndGet();
                             }
-                            Thread.sleep(LONG); // the outer limit still stands
+                            Thread.sleep(LONG); // the outer limit still holds
                             return null;
                           }))
               .withMessage("not done within PT0.15S");
@@ -433,7 +433,7 @@ class WithTimeoutTest {
                   return e.getMessage();
                 }
               });
-      from.stop(); // does not take the timer with it
+      from.stop(); // does not end the timer
       assertThat(fiber.join(Duration.ofSeconds(15))).isEqualTo("not done within PT0.2S");
     }
   }
@@ -485,7 +485,7 @@ class WithTimeoutTest {
         () -> {
           Generator<String> generator = Generator.of(out -> limited(out, () -> Thread.sleep(LONG)));
           assertThat(generator.next()).isEqualTo("within");
-          Thread.sleep(20); // its time is over by then
+          Thread.sleep(20); // the limit has passed by then
           assertThat(Thread.currentThread().isInterrupted()).isFalse();
           assertThat(generator.next()).isEqualTo("over");
           Thread.sleep(1);
@@ -518,7 +518,7 @@ class WithTimeoutTest {
         });
   }
 
-  /** Emits an element inside two limits, then does the rest; and another when that fails. */
+  /** Emits an element inside two limits, then runs the rest; and emits another when that fails. */
   private static void limited(Generator.Emitter<String> out, Body rest) throws TimeoutException {
     Weft.withTimeout(
         LONG,
@@ -594,7 +594,7 @@ class WithTimeoutTest {
         });
   }
 
-  /** Goes on until limits of some milliseconds are over; no interrupt disturbs it. */
+  /** Runs until limits of some milliseconds have passed; ignores interrupts. */
   private static String lateWithoutAWait(String result) {
     long start = System.nanoTime();
     while (System.nanoTime() - start < 20_000_000L) {

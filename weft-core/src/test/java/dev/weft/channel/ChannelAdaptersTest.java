@@ -89,11 +89,11 @@ class ChannelAdaptersTest {
       Channel<Integer> channel = Channel.from(publisher, 2);
       channel.close();
       publisher.submit(1);
-      Eventually.eventually("it is unsubscribed", () -> publisher.getNumberOfSubscribers() == 0);
+      Eventually.eventually("the channel is unsubscribed", () -> publisher.getNumberOfSubscribers() == 0);
     }
   }
 
-  /** Notes what it is told, and asks for nothing by itself. */
+  /** Records its calls, and requests nothing by itself. */
   private static final class Notes implements Flow.Subscriber<Integer> {
     final List<Object> told = Collections.synchronizedList(new ArrayList<>());
     volatile Flow.Subscription subscription;
@@ -119,14 +119,14 @@ class ChannelAdaptersTest {
     }
 
     void waitUntilTold(int count) {
-      Eventually.eventually("it is told " + count + " times", () -> told.size() >= count);
+      Eventually.eventually("the subscriber is called " + count + " times", () -> told.size() >= count);
     }
   }
 
   private static Notes subscribe(Channel<Integer> channel) {
     Notes notes = new Notes();
     channel.publisher().subscribe(notes);
-    Eventually.eventually("it is subscribed", () -> notes.subscription != null);
+    Eventually.eventually("the subscriber is subscribed", () -> notes.subscription != null);
     return notes;
   }
 
@@ -170,7 +170,7 @@ class ChannelAdaptersTest {
     Notes gone = subscribe(channel);
     gone.subscription.request(10);
     gone.subscription.cancel();
-    Eventually.eventually("it has left", () -> channel.receivers.isEmpty());
+    Eventually.eventually("the receiver has left", () -> channel.receivers.isEmpty());
     channel.send(1);
     assertThat(channel.receive()).isEqualTo(1);
     assertThat(gone.told).isEmpty();
@@ -218,7 +218,7 @@ class ChannelAdaptersTest {
     for (int i = 0; i < 3; i++) {
       subscribe(channel).subscription.cancel();
     }
-    Eventually.eventually("nobody watches", () -> channel.watchers.isEmpty());
+    Eventually.eventually("no watcher is left", () -> channel.watchers.isEmpty());
   }
 
   @Test
@@ -238,7 +238,7 @@ class ChannelAdaptersTest {
                 });
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       scheduler.go(() -> Channel.from(quiet, 4).close()).join();
-    } // its fiber has ended too
+    } // the publisher's fiber has ended too
     assertThat(cancelled.getCount()).isZero();
   }
 }

@@ -48,7 +48,7 @@ class ChannelBufferedTest {
     for (int i = 0; i < capacity + 3; i++) {
       assertThat(channel.receive()).isEqualTo(i);
       if (i < 3) {
-        waiting.get(i).join(); // there is room for it now
+        waiting.get(i).join(); // there is room for its value now
       }
     }
     assertThat(channel.tryReceive()).isEmpty();

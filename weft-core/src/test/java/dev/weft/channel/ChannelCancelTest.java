@@ -25,8 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A cancel at each step of each operation: before it, while it waits, after the other side has come
- * but before it has run, and at the same time. A value is always in one place.
+ * A cancel at each step of each operation: before it, while it waits, after the other side has come but before the fiber has run, and concurrently. A value is always in one place.
  */
 @Feature({"K5", "S15"})
 class ChannelCancelTest {
@@ -41,7 +40,7 @@ class ChannelCancelTest {
     scheduler.stop();
   }
 
-  /** What can wait; a send sends 1, a receive returns what it gets. */
+  /** The operations that can wait; a send sends 1, a receive returns its value. */
   enum Operation {
     SEND,
     SEND_LIMITED,
@@ -107,7 +106,7 @@ class ChannelCancelTest {
     return scheduler.go(() -> operation.run(channel, idle));
   }
 
-  /** Does the other side, from this thread; returns whether there was somebody. */
+  /** Performs the other side's operation, from this thread; returns whether it met a waiter. */
   private boolean meet(Operation operation) {
     return operation.sends() ? channel.tryReceive().isPresent() : channel.trySend(1);
   }
@@ -129,7 +128,7 @@ class ChannelCancelTest {
         scheduler.go(
             () -> {
               Fiber.current().orElseThrow().cancel();
-              Thread.interrupted(); // a cancel is a level: it stands without the interrupt
+              Thread.interrupted(); // a cancel is a level: it holds without the interrupt
               try {
                 return operation.run(channel, idle);
               } catch (InterruptedException | CancellationException e) {
@@ -215,7 +214,7 @@ class ChannelCancelTest {
         .join();
     assertThat(met[0]).isTrue();
     assertCancelled(fiber);
-    assertThat(result.get()).as("what it got").isEqualTo(1);
+    assertThat(result.get()).as("the received value").isEqualTo(1);
     assertNobodyIsLeft();
   }
 
@@ -233,7 +232,7 @@ class ChannelCancelTest {
     boolean[] met = new boolean[1];
     scheduler
         .go(
-            () -> { // on the same thread: it has not noticed the cancel when the other side comes
+            () -> { // on the same thread: the fiber has not noticed the cancel when the other side comes
               fiber.cancel();
               met[0] = meet(operation);
             })
@@ -260,7 +259,7 @@ class ChannelCancelTest {
       Thread canceller = Thread.ofPlatform().daemon().start(fiber::cancel);
       boolean met = meet(operation);
       canceller.join();
-      eventually("its end", () -> fiber.status() == Fiber.Status.DONE);
+      eventually("the fiber ends", () -> fiber.status() == Fiber.Status.DONE);
       assertThat(result.get() != null).as("got something").isEqualTo(met);
       assertNobodyIsLeft();
     }

@@ -19,7 +19,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The end of a channel, and what is received until then. */
+/** Closing a channel, and the values received until its end. */
 @Feature({"K2", "K3"})
 class ChannelCloseTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();

@@ -12,10 +12,10 @@ import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Channels that end at different times, merged until all are closed: nothing is lost. */
+/** Channels that end at different times, merged until all are closed: no value is lost. */
 @Feature("K8")
 class ChannelMergeTest {
-  /** Receives from all until each is closed and empty; a list of those that are left. */
+  /** Receives from all channels until each is closed and empty; keeps a list of the open channels. */
   private static List<Integer> mergeByList(List<Channel<Integer>> channels)
       throws InterruptedException {
     List<Integer> received = new ArrayList<>();
@@ -29,7 +29,7 @@ class ChannelMergeTest {
     return received;
   }
 
-  /** Likewise for two, each with a clause that is switched off at its end. */
+  /** The same for two channels, each with a clause that is switched off at its end. */
   private static List<Integer> mergeBySwitchingOff(Channel<Integer> left, Channel<Integer> right)
       throws InterruptedException {
     List<Integer> received = new ArrayList<>();
@@ -77,7 +77,7 @@ class ChannelMergeTest {
         for (int i = 0; i < channels.size(); i++) {
           Channel<Integer> channel = channels.get(i);
           int from = sent;
-          int to = from + 50 * (i + 1); // so they end at different times
+          int to = from + 50 * (i + 1); // so the channels end at different times
           sent = to;
           senders.add(
               (i % 2 == 0 ? one : two)

@@ -15,7 +15,7 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A channel that holds nothing: every send meets a receive. */
+/** A channel without a buffer: every send meets a receive. */
 @Feature({"K1", "K2"})
 class ChannelRendezvousTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
@@ -116,7 +116,7 @@ class ChannelRendezvousTest {
     for (Duration limit : List.of(Duration.ofMillis(2), Duration.ZERO, Duration.ofMillis(-1))) {
       assertThat(scheduler.go(() -> channel.receive(limit)).join()).isEmpty();
       assertThat(channel.receive(limit)).as("a plain thread").isEmpty();
-      assertThat(channel.trySend(1)).as("nobody waits").isFalse();
+      assertThat(channel.trySend(1)).as("no receiver waits").isFalse();
     }
   }
 
@@ -134,7 +134,7 @@ class ChannelRendezvousTest {
   void plainThreadsMeetFibersAndEachOther() throws Exception {
     FutureTask<Integer> taker = new FutureTask<>(channel::receive);
     Thread thread = Thread.ofPlatform().daemon().start(taker);
-    eventually("it waits", () -> thread.getState() == Thread.State.WAITING);
+    eventually("the thread waits", () -> thread.getState() == Thread.State.WAITING);
     scheduler.go(() -> channel.send(1)).join();
     assertThat(taker.get()).isEqualTo(1);
 

@@ -144,7 +144,7 @@ class SelectSwitchedOffTest {
     clauses.add(b.onReceive(value -> "b" + value));
     Fiber<String> fiber = scheduler.go(() -> Select.of(clauses));
     waits(fiber);
-    clauses.clear(); // the select has read it
+    clauses.clear(); // the select has read the list
     b.send(1);
     assertThat(fiber.join()).isEqualTo("b1");
     a.send(2);

@@ -321,7 +321,7 @@ class SelectTest {
         .isThrownBy(fiber::join)
         .withCauseInstanceOf(IllegalStateException.class)
         .withMessageContaining("planned 1");
-    assertThat(queue.tryReceive()).as("it was received").isEmpty();
+    assertThat(queue.tryReceive()).as("the value was received").isEmpty();
   }
 
   @Test
@@ -369,7 +369,7 @@ class SelectTest {
       assertThatNullPointerException()
           .isThrownBy(() -> Select.of(ready.onReceive(value -> value), null))
           .withMessage("clause");
-      ready.send(1); // and now it is
+      ready.send(1); // now the clause is ready
     }
     assertThat(ready.stream().limit(2)).containsExactly(1, 1);
   }

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Name look-up blocks no thread of a scheduler, and is otherwise as it was. */
+/** Name look-up blocks no thread of a scheduler, and otherwise behaves as without Weft. */
 @Feature("H7")
 class BlockingNamesTest {
   private static final LookupPolicy ANY = LookupPolicy.of(LookupPolicy.IPV4 | LookupPolicy.IPV6);
@@ -53,7 +53,7 @@ class BlockingNamesTest {
     scheduler.stop();
   }
 
-  /** Knows one host, and takes its time; like the JDK's own it ignores interrupts. */
+  /** A slow resolver that knows one host; like the JDK's own it ignores interrupts. */
   private static final class SlowResolver implements InetAddressResolver {
     final CountDownLatch asked = new CountDownLatch(1);
     final CountDownLatch answer = new CountDownLatch(1);
@@ -145,10 +145,10 @@ class BlockingNamesTest {
         scheduler.go(
             () -> {
               found.set(names.lookupByAddress(TEN));
-              // the cancel stands for the next cancel point
+              // the cancel takes effect at the next cancel point
               assertThatThrownBy(() -> Fiber.sleep(Duration.ofHours(1)))
                   .isInstanceOf(InterruptedException.class);
-              found.set(found.get() + names.lookupByAddress(TEN)); // no cancel point itself
+              found.set(found.get() + names.lookupByAddress(TEN)); // not a cancel point
               return true;
             });
     slow.asked.await();
@@ -196,7 +196,7 @@ class BlockingNamesTest {
     assertThat(found).isEqualTo(InetAddress.getByName("localhost"));
   }
 
-  /** Looks a name up in a fiber and says whether a helper thread was there for it. */
+  /** Looks a name up in a fiber and prints whether a helper thread was made for it. */
   static final class InFiber {
     public static void main(String[] args) {
       Weft.run(() -> System.out.println(InetAddress.getByName("localhost").isLoopbackAddress()));
@@ -270,7 +270,7 @@ class BlockingNamesTest {
         .containsOnly("dev.weft.internal.HookFamilies", "dev.weft.internal.FiberAccess");
   }
 
-  /** A provider of the user's own. */
+  /** A user's own provider. */
   public static final class Own extends InetAddressResolverProvider {
     @Override
     public InetAddressResolver get(Configuration configuration) {
@@ -284,7 +284,7 @@ class BlockingNamesTest {
     }
   }
 
-  /** The JDK takes the first that it finds, and asks no other. */
+  /** The JDK uses only the first provider that it finds. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void ofTwoProvidersTheFirstOnTheClassPathIsUsed(boolean ownFirst, @TempDir Path dir)

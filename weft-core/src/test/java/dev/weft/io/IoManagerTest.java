@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** Events on channels and descriptors, on whichever poller the run is for. */
+/** Events on channels and descriptors, on the poller of this run. */
 @SuppressWarnings("UnnecessaryAsync")
 class IoManagerTest {
   private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
@@ -99,7 +99,7 @@ class IoManagerTest {
     eventually("no event is pending", () -> io.pendingEvents() == 0);
     send();
     CountDownLatch second = new CountDownLatch(1);
-    io.addEvent(left, IoEvent.READ, second::countDown); // it is there already
+    io.addEvent(left, IoEvent.READ, second::countDown); // the data is there already
     assertThat(second.await(15, TimeUnit.SECONDS)).isTrue();
     assertThat(calls).hasValue(1);
   }
@@ -153,7 +153,7 @@ class IoManagerTest {
     send();
 
     ByteBuffer drain = ByteBuffer.allocate(1);
-    eventually("it is readable", () -> readable(drain));
+    eventually("the channel is readable", () -> readable(drain));
     io.addEvent(left, IoEvent.READ, called::countDown);
     assertThat(io.cancelEvent(left, IoEvent.READ)).isTrue();
     assertThat(io.cancelEvent(left, IoEvent.READ)).isFalse();
@@ -210,7 +210,7 @@ class IoManagerTest {
     awaitCall();
     eventually(
         "one event is pending",
-        () -> io.pendingEvents() == 1); // the callback may be quicker than the count
+        () -> io.pendingEvents() == 1); // the callback may be faster than the count
     assertThat(writable.getCount()).isEqualTo(1);
     ByteBuffer sink = ByteBuffer.allocate(1 << 20);
     scheduler
@@ -248,7 +248,7 @@ class IoManagerTest {
     try {
       return right.read(ByteBuffer.allocate(1 << 20)) < 0;
     } catch (java.io.IOException e) {
-      return true; // or a reset, for what was not read
+      return true; // or a reset, because of unread data
     }
   }
 
@@ -263,11 +263,11 @@ class IoManagerTest {
       old.sink().write(ByteBuffer.wrap(new byte[] {1}));
       old.source().close();
       old.sink().close();
-      Pipe next = Pipe.open(); // as a rule it has the same numbers
+      Pipe next = Pipe.open(); // usually it has the same numbers
       next.source().configureBlocking(false);
       AtomicInteger nextCalls = new AtomicInteger();
       io.addEvent(next.source(), IoEvent.READ, nextCalls::incrementAndGet);
-      eventually("it is called", () -> calls.get() == 1);
+      eventually("the callback has run", () -> calls.get() == 1);
       assertThat(nextCalls).hasValue(0);
       assertThat(io.delEvent(next.source(), IoEvent.READ)).isTrue();
       next.source().close();
@@ -388,7 +388,7 @@ class IoManagerTest {
         });
     awaitCall();
     send();
-    eventually("no event is pending", () -> io.pendingEvents() == 0); // told by thread 1
+    eventually("no event is pending", () -> io.pendingEvents() == 0); // thread 1 delivers it
     release.set(true);
     waiter.join();
   }
@@ -435,7 +435,7 @@ class IoManagerTest {
         .withMessageContaining("epoll");
   }
 
-  /** Callbacks come on the threads that poll, which must never wait for a fiber of their own. */
+  /** Callbacks start on the threads that poll, which must never wait for a fiber of their own. */
   @Test
   @Feature({"I3", "I5"})
   void fibersThatAddAndTakeEventsDoNotBlockTheThreadsThatPoll() throws Exception {
@@ -454,7 +454,7 @@ class IoManagerTest {
                       io.delEvent(left, event);
                     }
                   } catch (IllegalStateException e) {
-                    // the other one has it
+                    // the other fiber has registered the event
                   }
                   Fiber.yield();
                 }

@@ -51,7 +51,7 @@ class NetFaultsTest {
   @AfterEach
   void stop() throws Exception {
     scheduler.go(() -> {}).join(); // the thread still serves
-    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all has ended").isTrue();
+    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all fibers have ended").isTrue();
   }
 
   private static void reset(TcpStream stream) throws IOException {

@@ -47,14 +47,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Streams and listeners, on whichever poller the run is for. */
+/** Streams and listeners, on the poller of this run. */
 @SuppressWarnings({"UnnecessaryAsync", "AddressSelection"}) // addresses are literal here
 class TcpTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
 
   @AfterEach
   void stop() {
-    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all has ended").isTrue();
+    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all fibers have ended").isTrue();
   }
 
   private void echo(TcpListener listener) {
@@ -413,7 +413,7 @@ class TcpTest {
     }
   }
 
-  /** What is short is copied by way of the worker's memory, what is long is not. */
+  /** Short messages are copied through the worker's memory, long messages are not. */
   @Test
   @Feature({"N3", "N7"})
   void messagesOfAnyLengthArriveWhole() throws Exception {
@@ -479,7 +479,7 @@ class TcpTest {
       for (String letter : List.of("a", "b", "c")) {
         waits(reader);
         pair.server().write(bytes(letter));
-        Nets.eventually("it was read", () -> unread(pair.server(), letter, reader));
+        Nets.eventually("the letter was read", () -> unread(pair.server(), letter, reader));
       }
       assertThat(reader.join()).isEqualTo("abc");
     }
@@ -567,7 +567,7 @@ class TcpTest {
                     out.add(e.toString());
                   }
                 });
-        Nets.eventually("it waits", () -> thread.getState() == Thread.State.WAITING);
+        Nets.eventually("the thread waits", () -> thread.getState() == Thread.State.WAITING);
         pair.server().write(bytes("ok"));
         thread.join();
       }
@@ -643,7 +643,7 @@ class TcpTest {
     standInLineWhileStopping(0);
   }
 
-  /** The worker looks at the fiber's stack before it sleeps; the JDK may hand it out right then. */
+  /** The worker takes the fiber's stack before it sleeps; the JDK may submit the fiber at that moment. */
   @Test
   @Feature({"S8", "S19"})
   void aFiberWokenWhileItsWorkerLooksForADeadlockRuns() throws Exception {
@@ -653,7 +653,7 @@ class TcpTest {
     }
   }
 
-  /** Lets the fiber have its turn so long after stop() was called; 0: once that waits. */
+  /** Makes the fiber ready this long after stop() was called; 0: once stop() waits. */
   private static void standInLineWhileStopping(int nanos) throws Exception {
     Scheduler failing = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     try (Nets.Pair pair = Nets.Pair.open()) {
@@ -698,7 +698,7 @@ class TcpTest {
                   try {
                     pair.client().read(new byte[1]);
                   } catch (InterruptedIOException e) {
-                    Thread.interrupted(); // who swallows it is told again
+                    Thread.interrupted(); // a cancel is a level: the next wait fails too
                     refused.incrementAndGet();
                   }
                 }
@@ -767,7 +767,7 @@ class TcpTest {
   void afterShutdownInputNothingIsRead() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       pair.server().write(bytes("before"));
-      assertThat(text(pair.client(), 1)).isEqualTo("b"); // so the rest has come
+      assertThat(text(pair.client(), 1)).isEqualTo("b"); // so the rest has arrived
       pair.client().shutdownInput();
       assertThat(pair.client().read(new byte[10])).isEqualTo(-1);
       pair.server().write(bytes("after"));
@@ -791,7 +791,7 @@ class TcpTest {
                   () -> {
                     begun.countDown();
                     while (!givenUp.get()) {
-                      Thread.onSpinWait(); // deaf to the cancel
+                      Thread.onSpinWait(); // ignores the cancel
                     }
                     Thread.interrupted();
                     pair.client().readTimeout(Duration.ofMillis(20));

@@ -33,7 +33,7 @@ class UdpTest {
 
   @AfterEach
   void stop() {
-    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all has ended").isTrue();
+    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all fibers have ended").isTrue();
   }
 
   private static String text(ByteBuffer buffer) {

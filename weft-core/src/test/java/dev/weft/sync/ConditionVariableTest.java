@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Condition variables, with a mutex and with other locks. */
 @Feature({"Y3", "Y6"})
-@SuppressWarnings({"WaitNotInLoop", "LockNotBeforeTry"}) // single steps are what is tested
+@SuppressWarnings({"WaitNotInLoop", "LockNotBeforeTry"}) // the test checks single steps
 class ConditionVariableTest {
   private final ConditionVariable variable = new ConditionVariable();
 
@@ -81,10 +81,10 @@ class ConditionVariableTest {
       for (int i = 0; i < 3; i++) {
         Crew.Member member = waiter(crew, mutex, i, order);
         for (int k = 0; k < 5; k++) {
-          LockSupport.unpark(member.thread()); // as the JVM may do by itself
+          LockSupport.unpark(member.thread()); // as the JVM may do: a spurious wake-up
           member.waits();
         }
-        mutex.lock(); // whoever was woken would be through before
+        mutex.lock(); // a woken waiter would have returned before
         mutex.unlock();
         assertThat(order).hasSize(i);
         variable.signal();
@@ -158,7 +158,7 @@ class ConditionVariableTest {
                 .waits();
         mutex.lock();
         variable.signal();
-        member.thread().interrupt(); // now it waits for the mutex
+        member.thread().interrupt(); // the waiter now waits for the mutex
         mutex.unlock();
         member.join();
       }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** Mutexes: exclusion, hand-over, ownership. */
 @Feature({"Y1", "Y6"})
-@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
+@SuppressWarnings("LockNotBeforeTry") // the test checks single steps
 class MutexTest {
   @Test
   void oneAtATimeAlsoAcrossSuspensions() throws Exception {
@@ -74,7 +74,7 @@ class MutexTest {
                 .waits());
       }
       mutex.unlock();
-      mutex.lock(); // behind those who came before
+      mutex.lock(); // behind the earlier waiters
       order.add(9);
       mutex.unlock();
       for (Crew.Member member : members) {
@@ -103,7 +103,7 @@ class MutexTest {
                   }
                 });
       }
-      scheduler.start(); // not before both are there: the first could be done by then
+      scheduler.start(); // not before both fibers are submitted: the first could be done by then
       fibers[0].join();
       fibers[1].join();
     }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Semaphores: how many are in, and in which order. */
+/** Semaphores: the number of permits, and the order of waiters. */
 @Feature({"Y4", "Y6"})
 class SemaphoreTest {
   @Test
@@ -60,7 +60,7 @@ class SemaphoreTest {
                 .waits());
       }
       semaphore.release(2);
-      assertThat(semaphore.tryAcquire()).as("who waits comes first").isFalse();
+      assertThat(semaphore.tryAcquire()).as("a waiter comes first").isFalse();
       assertThat(semaphore.tryAcquire(Duration.ofMillis(1))).isFalse();
       assertThat(order).isEmpty();
       semaphore.release();

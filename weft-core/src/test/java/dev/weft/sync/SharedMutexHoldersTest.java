@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** A read lock is released by the fiber or thread that holds it, and by no other. */
 @Feature({"Y2", "Y6"})
-@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
+@SuppressWarnings("LockNotBeforeTry") // the test checks single steps
 class SharedMutexHoldersTest {
   private final SharedMutex shared = new SharedMutex();
   private final Lock read = shared.readLock();
@@ -199,7 +199,7 @@ class SharedMutexHoldersTest {
           System.gc();
           return ended.get() == null;
         });
-    assertThat(write.tryLock()).as("what the fiber held stays held").isFalse();
+    assertThat(write.tryLock()).as("the fiber's holds stay").isFalse();
   }
 
   private WeakReference<Thread> threadOfAFiberThatNeverUnlocks() throws InterruptedException {

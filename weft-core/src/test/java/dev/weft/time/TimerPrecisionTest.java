@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Never early, and hardly late. The bounds above are for a busy machine: idle ones do 2 ms. */
+/** Never early, and hardly late. The upper bounds are for a busy machine: an idle machine keeps 2 ms. */
 @Feature("T2")
 @Timeout(60)
 class TimerPrecisionTest {
@@ -78,7 +78,7 @@ class TimerPrecisionTest {
   }
 
   /**
-   * The time is over before the worker would sleep, so that the bound holds on a busy machine too.
+   * The limit passes before the worker would sleep, so that the bound holds on a busy machine too.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** What timers do when, on a clock that only the test moves: so it also is the only clock used. */
+/** When timers fire, on a clock that only the test moves: so timers use no other clock. */
 @Feature("T5")
 class TimerTest {
   /** The queue rounds up to ticks of 2^17 ns. */
@@ -29,7 +29,7 @@ class TimerTest {
     return Duration.ofMillis(millis);
   }
 
-  /** Checks that there was one call for each of these times, at it or up to a tick later. */
+  /** Checks that there was one call for each of these times, at that time or up to a tick later. */
   private void assertCalledAt(long... millis) {
     assertThat(calls).hasSize(millis.length);
     for (int i = 0; i < millis.length; i++) {
@@ -248,7 +248,7 @@ class TimerTest {
     virtual.holdCallbacks();
     virtual.advance(ms(35));
     assertThat(virtual.callbacksBegun()).isEqualTo(1);
-    virtual.releaseCallbacks(); // it began at 10 and took until 35
+    virtual.releaseCallbacks(); // the callback started at 10 and ran until 35
     virtual.advance(ms(20));
     assertCalledAt(35, 40, 50);
   }
@@ -269,7 +269,7 @@ class TimerTest {
     virtual.holdCallbacks();
     virtual.advance(ms(35));
     assertThat(virtual.callbacksBegun()).isEqualTo(1);
-    virtual.releaseCallbacks(); // ends at 35
+    virtual.releaseCallbacks(); // the callback ends at 35
     virtual.advance(ms(15));
     assertCalledAt(35, 45);
     assertThat(timers.pending()).isEqualTo(1);
@@ -285,7 +285,7 @@ class TimerTest {
     virtual.holdCallbacks();
     virtual.advance(ms(15));
     assertThat(reset.reset(ms(100), true)).isTrue();
-    virtual.releaseCallbacks(); // ends at 15
+    virtual.releaseCallbacks(); // the callback ends at 15
     virtual.advance(ms(110));
     assertCalledAt(15, 115);
     virtual.holdCallbacks();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The timers of a scheduler; what they do when is in {@link TimerTest}, on a virtual clock. */
+/** The timers of a scheduler; {@link TimerTest} checks their times, on a virtual clock. */
 @Timeout(60)
 class TimersTest {
   private final List<Throwable> uncaught = new CopyOnWriteArrayList<>();
@@ -190,7 +190,7 @@ class TimersTest {
             });
     calls.await();
     timer.cancel();
-    for (int i = 0; i < runs; i++) { // never before its turn, however late the others were
+    for (int i = 0; i < runs; i++) { // never early, however late the other timers were
       assertThat(times.get(i)).isGreaterThanOrEqualTo((i + 1L) * period * 1_000_000);
     }
   }
@@ -256,11 +256,11 @@ class TimersTest {
       }
     }
     assertThat(timers.pending()).isZero();
-    // about a second; a scan of the others for each would take hours
+    // about a second; a scan of the other timers for each would take hours
     assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(30));
   }
 
-  /** It expires on the threads of workers, which must never wait for a fiber of their own. */
+  /** Timers expire on the threads of workers, which must never wait for a fiber of their own. */
   @Test
   @Feature({"T1", "T4"})
   void fibersThatResetARecurringTimerDoNotBlockTheWorkers() throws Exception {

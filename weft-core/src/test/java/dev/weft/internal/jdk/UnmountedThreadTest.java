@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** A virtual thread that is held still does not run, and loses no wake-up. */
+/** A suspended virtual thread does not run, and loses no wake-up. */
 @Feature("S18")
 class UnmountedThreadTest {
   private static Thread startAndAwait(Thread.State state, Runnable body) {
@@ -18,7 +18,7 @@ class UnmountedThreadTest {
     return thread;
   }
 
-  /** Holds the thread still, wakes it meanwhile, and returns how its state was then. */
+  /** Suspends the thread, wakes it meanwhile, and returns its state at that time. */
   private static Thread.State stateWhenWoken(Thread thread, Runnable wake) {
     AtomicReference<Thread.State> state = new AtomicReference<>();
     eventually(
@@ -63,7 +63,7 @@ class UnmountedThreadTest {
                 () -> {
                   synchronized (monitor) {
                     holds.set(true);
-                    eventually("it may leave", leave::get);
+                    eventually("the thread may leave", leave::get);
                   }
                 });
     eventually("the monitor is held", holds::get);
@@ -132,7 +132,7 @@ class UnmountedThreadTest {
                 Thread.onSpinWait();
               }
             });
-    eventually("it spins", spins::get);
+    eventually("the thread spins", spins::get);
     assertThat(UnmountedThread.<Boolean>holdStill(running, held -> true)).isNull();
     over.set(true);
     running.join();

@@ -97,7 +97,7 @@ class WaitingThreadsTest {
     assertThat(waiting.remove(3)).isSameAs(me);
   }
 
-  /** What the JDK does with its map, by the code of this JDK. */
+  /** The JDK's operations on its map, by the code of this JDK. */
   @Test
   @Feature("H9")
   void theJdkCallsNothingElse() throws Exception {

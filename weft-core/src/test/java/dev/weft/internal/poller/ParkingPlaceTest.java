@@ -8,12 +8,12 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** A worker that waits here is woken, by the JVM's parking and by a futex, and as it changes. */
+/** A wake-up reaches a sleeping worker, by the JVM's parking, by a futex, and during the change. */
 @Feature("S9")
 class ParkingPlaceTest {
   private static final int NEVER = Integer.MAX_VALUE;
 
-  /** Waits until it has a futex, which takes some time to link. */
+  /** Waits until the place has a futex, which takes some time to link. */
   private static ParkingPlace withFutex() {
     assumeThat(Poller.isEpoll()).as("futexes are used with epoll only").isTrue();
     ParkingPlace place = new ParkingPlace(1);
@@ -25,7 +25,7 @@ class ParkingPlaceTest {
     return place;
   }
 
-  /** Two threads wake each other: were one wake-up lost, both would wait for ever. */
+  /** Two threads wake each other: a lost wake-up would make both wait for ever. */
   private static void pingPong(ParkingPlace ping, ParkingPlace pong, int rounds)
       throws InterruptedException {
     AtomicInteger turn = new AtomicInteger();

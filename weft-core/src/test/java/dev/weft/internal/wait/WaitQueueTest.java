@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The wait queue under everything that waits. */
+/** The wait queue of all locks, channels and scopes. */
 @Feature("Y7")
 class WaitQueueTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
@@ -67,7 +67,7 @@ class WaitQueueTest {
   private void waits(int count) {
     long start = System.nanoTime();
     while (size() < count) {
-      assertThat(System.nanoTime() - start).as("nobody came").isLessThan(15_000_000_000L);
+      assertThat(System.nanoTime() - start).as("no hand-over came").isLessThan(15_000_000_000L);
       LockSupport.parkNanos(100_000);
     }
   }
@@ -96,7 +96,7 @@ class WaitQueueTest {
       poll(i).wake();
       assertThat(fibers.get(i).join()).isEqualTo(i);
     }
-    assertThat(poll("nobody")).isNull();
+    assertThat(poll("no waiter")).isNull();
   }
 
   @Test
@@ -256,7 +256,7 @@ class WaitQueueTest {
     WaitNode chosen;
     try {
       chosen = other.poll("here");
-      assertThat(queue.first()).as("dropped by who finds it").isNull();
+      assertThat(queue.first()).as("dropped when found").isNull();
       assertThat(queue.poll("there")).isNull();
     } finally {
       lock.unlock();
