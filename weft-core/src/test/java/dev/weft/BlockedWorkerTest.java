@@ -182,7 +182,9 @@ class BlockedWorkerTest {
                   return in.read();
                 }
               });
-      eventually("the stuck fiber is reported", () -> !log.entries("stuck", "has held thread 0").isEmpty());
+      eventually(
+          "the stuck fiber is reported",
+          () -> !log.entries("stuck", "has held thread 0").isEmpty());
       assertThat(log.entries("stuck").getFirst().text()).contains("FileInputStream.open");
       scheduler.schedule(behind);
       if (threads > 1) {

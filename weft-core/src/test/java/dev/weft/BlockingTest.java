@@ -645,7 +645,8 @@ class BlockingTest {
               Weft.blocking(BlockingTest::disableTheHook);
             });
     endsThere.join();
-    eventually("the fiber's end is counted", () -> scheduler.stats().ended() == scheduler.stats().begun());
+    eventually(
+        "the fiber's end is counted", () -> scheduler.stats().ended() == scheduler.stats().begun());
     assertThat(scheduler.dump().fibers()).isEmpty();
   }
 

@@ -121,7 +121,8 @@ class DeadlockTest {
         assertThat(log.entries("deadlock")).isEmpty();
         living.cancel();
       }
-      eventually("the deadlock is reported", () -> !log.entries("deadlock", "dead", "hopeless").isEmpty());
+      eventually(
+          "the deadlock is reported", () -> !log.entries("deadlock", "dead", "hopeless").isEmpty());
       assertThat(log.entries("hopeless"))
           .singleElement()
           .satisfies(
@@ -193,7 +194,10 @@ class DeadlockTest {
     assertThat(end).hasValue("finally");
   }
 
-  /** Each sleep ends by the JDK's own timer, at about the time when the scheduler checks for a deadlock. */
+  /**
+   * Each sleep ends by the JDK's own timer, at about the time when the scheduler checks for a
+   * deadlock.
+   */
   @Test
   void aFiberThatIsJustBeingWokenIsNoDeadlock() throws Exception {
     for (boolean useCaller : new boolean[] {true, false}) {

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One thread, and fibers that are always ready: other fibers, timers and I/O still get their slices. */
+/**
+ * One thread, and fibers that are always ready: other fibers, timers and I/O still get their
+ * slices.
+ */
 @Feature("S8")
 @Timeout(60)
 class FairnessTest {

@@ -203,7 +203,8 @@ class FiberDumpTest {
   }
 
   /**
-   * The JDK submits a thread to its executor once more after it has taken the thread's stack: neither the order of fibers nor any count may change.
+   * The JDK submits a thread to its executor once more after it has taken the thread's stack:
+   * neither the order of fibers nor any count may change.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})

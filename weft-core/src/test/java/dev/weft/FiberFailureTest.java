@@ -77,7 +77,8 @@ class FiberFailureTest {
               .build()
               .start();
       scheduler.go(FiberOptions.named("impatient"), failing(later));
-      eventually("the failure is reported although the scheduler goes on", () -> !handled.isEmpty());
+      eventually(
+          "the failure is reported although the scheduler goes on", () -> !handled.isEmpty());
       scheduler.go(FiberOptions.named("last"), failing(atStop));
       scheduler.stop();
       assertThat(handled).containsOnly(Map.entry("impatient", later), Map.entry("last", atStop));

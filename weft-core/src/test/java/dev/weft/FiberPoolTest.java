@@ -33,7 +33,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** An executor with a limited number of fibers and a bounded queue, and its behaviour when both are full. */
+/**
+ * An executor with a limited number of fibers and a bounded queue, and its behaviour when both are
+ * full.
+ */
 @Feature("S13")
 @Timeout(60)
 class FiberPoolTest {
@@ -122,7 +125,8 @@ class FiberPoolTest {
 
   @Test
   void fibersAreMadeInBatches() {
-    FiberPool pool = pool().fibers(8).growBy(3).build(); // the scheduler of the pool has not been started
+    FiberPool pool =
+        pool().fibers(8).growBy(3).build(); // the scheduler of the pool has not been started
     List<Integer> fibers = new ArrayList<>();
     List<Integer> queued = new ArrayList<>();
     fibers.add(pool.fibers());

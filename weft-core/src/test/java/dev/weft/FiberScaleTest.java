@@ -14,7 +14,8 @@ class FiberScaleTest {
   /** Makes a million fibers sleep, then stops their scheduler, which cancels them. */
   static final class Sleepers {
     public static void main(String[] args) throws Exception {
-      // the compiler sees a cancelled sleep before the million sleeps start: deoptimizing a compiled frame costs 15 µs instead of 4
+      // the compiler sees a cancelled sleep before the million sleeps start: deoptimizing a
+      // compiled frame costs 15 µs instead of 4
       for (int i = 0; i < 3; i++) {
         asleep(20_000).stop(Duration.ZERO);
       }

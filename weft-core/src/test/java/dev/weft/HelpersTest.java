@@ -81,7 +81,8 @@ class HelpersTest {
     for (int i = 1; i <= 5; i++) {
       int busy = Math.min(i, 3);
       fibers.add(atTheGate(three, new ArrayList<>(), i));
-      eventually("the fiber has a helper, or none is left", () -> scheduler.stats().blocking() == busy);
+      eventually(
+          "the fiber has a helper, or none is left", () -> scheduler.stats().blocking() == busy);
       assertThat(three.threads()).isEqualTo(busy);
     }
     eventually("the rest wait", () -> scheduler.stats().awaitingHelper() == 2);

@@ -41,7 +41,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs each case on a platform thread, on a plain virtual thread and on a fiber, hooked and not: results, exceptions and the interrupt status afterwards are the same.
+ * Runs each case on a platform thread, on a plain virtual thread and on a fiber, hooked and not:
+ * results, exceptions and the interrupt status afterwards are the same.
  */
 @Feature("H4")
 @DisabledIfSystemProperty(named = "weft.poller", matches = "nio")
@@ -64,7 +65,9 @@ class HookComparisonTest {
   /**
    * One row of the table.
    *
-   * @param sameOnPlatformThreads false where the JDK itself differs: an interrupt closes the socket of a virtual thread, but not the socket of a platform thread, and has another message in sleep
+   * @param sameOnPlatformThreads false where the JDK itself differs: an interrupt closes the socket
+   *     of a virtual thread, but not the socket of a platform thread, and has another message in
+   *     sleep
    */
   record Case(String name, Disturbance disturbance, boolean sameOnPlatformThreads, Call call) {
     @Override
@@ -546,9 +549,7 @@ class HookComparisonTest {
   }
 
   private interface Starter {
-    /**
-     * Makes a thread that, when it is started, runs the task on the given kind of thread.
-     */
+    /** Makes a thread that, when it is started, runs the task on the given kind of thread. */
     Thread prepare(Runnable task);
   }
 

@@ -25,9 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * The hook by {@code -Dweft.hook}, and in a JDK with unknown internals: in separate JVMs.
- */
+/** The hook by {@code -Dweft.hook}, and in a JDK with unknown internals: in separate JVMs. */
 class HookMisfitTest {
   /** Prints the installed parts, and that sleeping and sockets work with or without them. */
   static final class Program {

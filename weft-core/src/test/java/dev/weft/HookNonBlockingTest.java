@@ -41,7 +41,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The hook knows when a socket that a fiber has waited for is empty, and then does not ask the kernel. Only a call that parks on an empty socket may get that answer: a call that returns instead has to see the data that has arrived.
+ * The hook knows when a socket that a fiber has waited for is empty, and then does not ask the
+ * kernel. Only a call that parks on an empty socket may get that answer: a call that returns
+ * instead has to see the data that has arrived.
  *
  * <p>Each test lets a fiber wait first, so that its worker registers the socket, and then makes the
  * socket ready without a scheduling point before the call: the worker has not polled in between.
@@ -106,7 +108,9 @@ class HookNonBlockingTest {
     }
   }
 
-  /** Runs the body in a fiber that waits in its first call, and runs the action during that wait. */
+  /**
+   * Runs the body in a fiber that waits in its first call, and runs the action during that wait.
+   */
   private <T> T whileItWaits(AutoCloseable whenItWaits, Callable<T> body) throws Exception {
     Fiber<T> fiber = scheduler.go(body);
     waits(fiber);

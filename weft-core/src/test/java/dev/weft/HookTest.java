@@ -116,7 +116,8 @@ class HookTest {
   }
 
   /**
-   * A repeated wait for the same socket makes no system call: another socket with the same number has to be distinguished from it.
+   * A repeated wait for the same socket makes no system call: another socket with the same number
+   * has to be distinguished from it.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
@@ -214,7 +215,10 @@ class HookTest {
                   int read = read(peer);
                   for (int i = 0; read >= 0; i++) {
                     peer.getOutputStream().write(read);
-                    Fiber.switchTo(i / 20 % 2); // after enough messages for the other worker's registration to be silenced
+                    Fiber.switchTo(
+                        i / 20
+                            % 2); // after enough messages for the other worker's registration to be
+                    // silenced
                     read = read(peer);
                   }
                 }
@@ -230,7 +234,8 @@ class HookTest {
   }
 
   /**
-   * A read that returned fewer bytes than requested has emptied the socket, so the next read waits without asking the kernel; unless the end came with the data.
+   * A read that returned fewer bytes than requested has emptied the socket, so the next read waits
+   * without asking the kernel; unless the end came with the data.
    */
   @Test
   @Feature("H2")

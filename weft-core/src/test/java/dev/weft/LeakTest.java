@@ -148,7 +148,8 @@ class LeakTest {
     eventually("the other fibers go on", () -> sum.get() > before);
     sum.set(-1_000_000_000);
     busy.join();
-    eventually("all fibers but the leaked fibers have ended", () -> scheduler.dump().fibers().size() == 6);
+    eventually(
+        "all fibers but the leaked fibers have ended", () -> scheduler.dump().fibers().size() == 6);
   }
 
   @Test

@@ -200,7 +200,8 @@ class LockOwnersTest {
               }
             });
     assertThat(blockedOn(blocked).owner()).isSameAs(holder.thread());
-    eventually("the fiber waits to enter", () -> waiting.thread().getState() == Thread.State.BLOCKED);
+    eventually(
+        "the fiber waits to enter", () -> waiting.thread().getState() == Thread.State.BLOCKED);
     assertThat(blockedOn(waiting).object()).isSameAs(monitor);
     assertThat(blockedOn(waiting).owner()).isSameAs(holder.thread());
   }
@@ -246,7 +247,8 @@ class LockOwnersTest {
   }
 
   /**
-   * A snapshot of a virtual thread that is mounted meanwhile crashes JDK 25, and a thread that becomes ready meanwhile must not be lost.
+   * A snapshot of a virtual thread that is mounted meanwhile crashes JDK 25, and a thread that
+   * becomes ready meanwhile must not be lost.
    */
   @Test
   void aLookDisturbsNoFiber() throws Exception {

@@ -14,7 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
 /**
- * A fiber that moves to another worker while it starts a fiber: code that read the worker before the move would queue the new fiber on a sleeping worker.
+ * A fiber that moves to another worker while it starts a fiber: code that read the worker before
+ * the move would queue the new fiber on a sleeping worker.
  */
 @Feature({"S1", "S24"})
 @SuppressWarnings("LockNotBeforeTry") // nothing can fail in between

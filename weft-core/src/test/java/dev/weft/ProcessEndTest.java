@@ -17,7 +17,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process ends when its program ends, not a third of a second later: see ProcessEnd. */
 class ProcessEndTest {
-  /** The time that the JVM gives threads in native code; without Weft's help it always waits that long. */
+  /**
+   * The time that the JVM gives threads in native code; without Weft's help it always waits that
+   * long.
+   */
   private static final Duration JVMS_PATIENCE = Duration.ofMillis(300);
 
   private static final int TRIES = 30; // a busy machine may take as long for other reasons

@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Only Weft's own exported types, types of the JDK and JSpecify's annotations may appear in the API that users compile against.
+ * Only Weft's own exported types, types of the JDK and JSpecify's annotations may appear in the API
+ * that users compile against.
  */
 class PublicApiTest {
   @Test

@@ -121,7 +121,8 @@ class SchedulerStatsTest {
       long before = scheduler.stats().threads().getFirst().sleeps();
       for (int i = 0; i < 5; i++) {
         scheduler.go(() -> {}).join();
-        eventually("the worker sleeps again", () -> scheduler.stats().threads().getFirst().asleep());
+        eventually(
+            "the worker sleeps again", () -> scheduler.stats().threads().getFirst().asleep());
       }
       assertThat(scheduler.stats().threads().getFirst().sleeps() - before).isBetween(5L, 20L);
     }

@@ -495,7 +495,10 @@ class SchedulerStopTest {
     }
   }
 
-  /** A thread that pauses between the moment when its fiber is accepted and the moment when it is queued. */
+  /**
+   * A thread that pauses between the moment when its fiber is accepted and the moment when it is
+   * queued.
+   */
   @Test
   @Feature("S5")
   void afterItGaveUpNothingIsAcceptedAndLost() throws Exception {

@@ -40,7 +40,8 @@ class SwitchTest {
   }
 
   /**
-   * Interrupts a fiber that unmounts and mounts all the time: it waits for a lock, and yields. No interrupt may be lost, and none may stay with the carrier.
+   * Interrupts a fiber that unmounts and mounts all the time: it waits for a lock, and yields. No
+   * interrupt may be lost, and none may stay with the carrier.
    */
   @Test
   @Feature("S6")
@@ -75,7 +76,8 @@ class SwitchTest {
   }
 
   /**
-   * Interrupts a fiber that is about to block its carrier: there the JVM checks the carrier's own interrupt status, which is set when the fiber is mounted.
+   * Interrupts a fiber that is about to block its carrier: there the JVM checks the carrier's own
+   * interrupt status, which is set when the fiber is mounted.
    */
   @Test
   @Feature("S6")

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code fiber.thread()} is started, and ends with the fiber; the fiber is live until its thread has ended. */
+/**
+ * {@code fiber.thread()} is started, and ends with the fiber; the fiber is live until its thread
+ * has ended.
+ */
 class ThreadOfFiberTest {
   private static final Duration LONG = Duration.ofSeconds(15);
 

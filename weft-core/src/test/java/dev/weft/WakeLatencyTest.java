@@ -15,7 +15,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A ready fiber does not wait behind a fiber that computes while another worker sleeps. The watchdog, which takes over after 20 ms at the earliest, cannot meet the bound; only the best of several rounds has to meet it, because the machine may be busy. {@code ./weft bench wake-while-busy} measures.
+ * A ready fiber does not wait behind a fiber that computes while another worker sleeps. The
+ * watchdog, which takes over after 20 ms at the earliest, cannot meet the bound; only the best of
+ * several rounds has to meet it, because the machine may be busy. {@code ./weft bench
+ * wake-while-busy} measures.
  */
 @Feature("S24")
 class WakeLatencyTest {

@@ -205,8 +205,7 @@ class WithTimeoutTest {
                               Weft.withTimeout(
                                   ms(120),
                                   () -> {
-                                    Busy.compute(
-                                        ms(400)); // until both limits have passed
+                                    Busy.compute(ms(400)); // until both limits have passed
                                     return sleepAnd(LONG, "");
                                   });
                             } catch (TimeoutException e) {

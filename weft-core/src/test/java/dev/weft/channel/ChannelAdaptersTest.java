@@ -89,7 +89,8 @@ class ChannelAdaptersTest {
       Channel<Integer> channel = Channel.from(publisher, 2);
       channel.close();
       publisher.submit(1);
-      Eventually.eventually("the channel is unsubscribed", () -> publisher.getNumberOfSubscribers() == 0);
+      Eventually.eventually(
+          "the channel is unsubscribed", () -> publisher.getNumberOfSubscribers() == 0);
     }
   }
 
@@ -119,7 +120,8 @@ class ChannelAdaptersTest {
     }
 
     void waitUntilTold(int count) {
-      Eventually.eventually("the subscriber is called " + count + " times", () -> told.size() >= count);
+      Eventually.eventually(
+          "the subscriber is called " + count + " times", () -> told.size() >= count);
     }
   }
 

@@ -25,7 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A cancel at each step of each operation: before it, while it waits, after the other side has come but before the fiber has run, and concurrently. A value is always in one place.
+ * A cancel at each step of each operation: before it, while it waits, after the other side has come
+ * but before the fiber has run, and concurrently. A value is always in one place.
  */
 @Feature({"K5", "S15"})
 class ChannelCancelTest {
@@ -232,7 +233,8 @@ class ChannelCancelTest {
     boolean[] met = new boolean[1];
     scheduler
         .go(
-            () -> { // on the same thread: the fiber has not noticed the cancel when the other side comes
+            () -> { // on the same thread: the fiber has not noticed the cancel when the other side
+              // comes
               fiber.cancel();
               met[0] = meet(operation);
             })

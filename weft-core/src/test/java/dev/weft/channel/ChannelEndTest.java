@@ -216,7 +216,9 @@ class ChannelEndTest {
       }
     }
     assertThat(ends).isCloseTo(2_000, within(250)); // 8 standard deviations
-    assertThat(full.size()).as("values of clauses that were not chosen are not received").isEqualTo(ends);
+    assertThat(full.size())
+        .as("values of clauses that were not chosen are not received")
+        .isEqualTo(ends);
   }
 
   @Test

@@ -19,7 +19,8 @@ class ChannelMemoryTest {
   private static final Duration INSTANT = Duration.ofNanos(1);
 
   /**
-   * Runs the body once to warm up, then again; returns by how many bytes the heap has grown then: the least of three runs, because a leak grows each time, unlike other activity in this JVM.
+   * Runs the body once to warm up, then again; returns by how many bytes the heap has grown then:
+   * the least of three runs, because a leak grows each time, unlike other activity in this JVM.
    */
   private static long growth(Body body) throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {

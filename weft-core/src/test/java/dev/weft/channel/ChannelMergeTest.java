@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 /** Channels that end at different times, merged until all are closed: no value is lost. */
 @Feature("K8")
 class ChannelMergeTest {
-  /** Receives from all channels until each is closed and empty; keeps a list of the open channels. */
+  /**
+   * Receives from all channels until each is closed and empty; keeps a list of the open channels.
+   */
   private static List<Integer> mergeByList(List<Channel<Integer>> channels)
       throws InterruptedException {
     List<Integer> received = new ArrayList<>();

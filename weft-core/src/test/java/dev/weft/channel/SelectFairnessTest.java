@@ -28,7 +28,8 @@ class SelectFairnessTest {
   }
 
   /**
-   * Selects in one fiber and meets each select in another fiber, by a try, which succeeds only when the select waits; counts the results.
+   * Selects in one fiber and meets each select in another fiber, by a try, which succeeds only when
+   * the select waits; counts the results.
    */
   private int[] results(
       int kinds, List<Select.Clause<Integer>> clauses, BooleanSupplier metWaitingSelect)

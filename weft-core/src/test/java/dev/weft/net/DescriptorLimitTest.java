@@ -189,7 +189,10 @@ class DescriptorLimitTest {
     assertThat(result.exitStatus()).isZero();
   }
 
-  /** Runs from a jar, as users do: loading a class from a jar takes no descriptor, from a folder it does. */
+  /**
+   * Runs from a jar, as users do: loading a class from a jar takes no descriptor, from a folder it
+   * does.
+   */
   private static String inJars(String classPath, Path folder) {
     List<String> entries = new ArrayList<>();
     for (String entry : classPath.split(File.pathSeparator, -1)) {

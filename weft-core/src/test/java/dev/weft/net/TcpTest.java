@@ -643,7 +643,10 @@ class TcpTest {
     standInLineWhileStopping(0);
   }
 
-  /** The worker takes the fiber's stack before it sleeps; the JDK may submit the fiber at that moment. */
+  /**
+   * The worker takes the fiber's stack before it sleeps; the JDK may submit the fiber at that
+   * moment.
+   */
   @Test
   @Feature({"S8", "S19"})
   void aFiberWokenWhileItsWorkerLooksForADeadlockRuns() throws Exception {

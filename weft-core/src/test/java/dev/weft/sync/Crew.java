@@ -11,7 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The participants of a lock test: alternately a fiber of one scheduler, a fiber of another, and a plain thread.
+ * The participants of a lock test: alternately a fiber of one scheduler, a fiber of another, and a
+ * plain thread.
  */
 final class Crew implements AutoCloseable {
   /** One participant. */

@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A waiter that gives up leaves no trace, wherever it was: before the call, in the queue, and when the hand-over and the cancel meet.
+ * A waiter that gives up leaves no trace, wherever it was: before the call, in the queue, and when
+ * the hand-over and the cancel meet.
  */
 @Feature({"Y7", "Y6"})
 @SuppressWarnings("LockNotBeforeTry") // the test checks single steps
@@ -285,7 +286,7 @@ class SyncCancelTest {
   @MethodSource("things")
   void aCancelledFiberDoesNotEvenBegin(String name, Supplier<Thing> supplier) throws Exception {
     if (name.startsWith("ConditionVariable") && !name.endsWith("until")) {
-      return; // this resource has no cancellable wait
+      return; // the token is free, so the loop calls no await
     }
     Thing thing = supplier.get();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {

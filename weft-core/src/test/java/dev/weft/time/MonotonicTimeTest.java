@@ -21,7 +21,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * No code of Weft reads the wall clock, which can be set, except sleepUntil and the awaitUntil of a condition, which take a wall-clock time. {@link TimerTest} checks what timers do with their clock.
+ * No code of Weft reads the wall clock, which can be set, except sleepUntil and the awaitUntil of a
+ * condition, which take a wall-clock time. {@link TimerTest} checks what timers do with their
+ * clock.
  */
 @Feature("T5")
 class MonotonicTimeTest {

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Never early, and hardly late. The upper bounds are for a busy machine: an idle machine keeps 2 ms. */
+/**
+ * Never early, and hardly late. The upper bounds are for a busy machine: an idle machine keeps 2
+ * ms.
+ */
 @Feature("T2")
 @Timeout(60)
 class TimerPrecisionTest {

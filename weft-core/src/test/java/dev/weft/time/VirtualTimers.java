@@ -12,7 +12,10 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** Timers of a clock that stands until a test moves it, and callbacks that run when the test says so. */
+/**
+ * Timers of a clock that stands until a test moves it, and callbacks that run when the test says
+ * so.
+ */
 final class VirtualTimers implements TimerHost, TimerPlace {
   private record Begun(Body callback, Runnable after) {}
 

@@ -19,7 +19,11 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
-/** A scheduler with one thread. A fiber on it, its heart, beats every millisecond: it stops if another fiber blocks the thread. When this is closed, all fibers must be done, and Weft must not have reported a stuck worker, a deadlock or an unobserved failure meanwhile. */
+/**
+ * A scheduler with one thread. A fiber on it, its heart, beats every millisecond: it stops if
+ * another fiber blocks the thread. When this is closed, all fibers must be done, and Weft must not
+ * have reported a stuck worker, a deadlock or an unobserved failure meanwhile.
+ */
 final class OneThread implements AutoCloseable {
   /** The number of concurrent fibers, where the server has no lower limit. */
   static final int FIBERS = 200;

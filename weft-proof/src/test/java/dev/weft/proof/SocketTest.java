@@ -153,7 +153,10 @@ class SocketTest {
     }
   }
 
-  /** The server answers none until all questions have arrived. Packets may get lost: a client without an answer asks again. */
+  /**
+   * The server answers none until all questions have arrived. Packets may get lost: a client
+   * without an answer asks again.
+   */
   @Test
   void datagrams() throws Exception {
     try (OneThread one = new OneThread();

@@ -6,7 +6,10 @@ import dev.weft.channel.Select;
 import java.util.List;
 import org.jetbrains.lincheck.datastructures.Operation;
 
-/** Channels and select as the model checker sees them: each operation has to look like one step. A lost token leaves a thread waiting for ever; a duplicated token lets two threads in. */
+/**
+ * Channels and select as the model checker sees them: each operation has to look like one step. A
+ * lost token leaves a thread waiting for ever; a duplicated token lets two threads in.
+ */
 final class ChannelModels {
   private static final String TOKEN = "token";
 

@@ -15,7 +15,10 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Fibers of two schedulers and plain threads send and receive numbers with every kind of call, while they are interrupted and time out: each sent number is received, once, and no other number. */
+/**
+ * Fibers of two schedulers and plain threads send and receive numbers with every kind of call,
+ * while they are interrupted and time out: each sent number is received, once, and no other number.
+ */
 final class ChannelStress {
   private static final int PARTIES = 4;
   private static final int ROUND = 250_000;
@@ -47,7 +50,10 @@ final class ChannelStress {
     };
   }
 
-  /** Transfers this many numbers, in rounds with new channels; returns the number of calls that gave up. */
+  /**
+   * Transfers this many numbers, in rounds with new channels; returns the number of calls that gave
+   * up.
+   */
   static long run(long transfers, long seed, Progress progress) throws InterruptedException {
     SplittableRandom random = new SplittableRandom(seed);
     long gaveUp = 0;
@@ -221,7 +227,8 @@ final class ChannelStress {
   private int tryReceive(SplittableRandom random) throws InterruptedException {
     Channel<Integer> from = random.nextBoolean() ? one : other;
     return switch (random.nextInt(8)) {
-      // with a limit: without it the fiber could wait at one channel while all values are in the other
+      // with a limit: without it the fiber could wait at one channel while all values are in the
+      // other
       case 0, 1 -> from.receive(Duration.ofMillis(1)).orElse(-1);
       case 2 -> from.receive(Duration.ofNanos(random.nextInt(100_000))).orElse(-1);
       case 3 -> from.tryReceive().orElse(-1);

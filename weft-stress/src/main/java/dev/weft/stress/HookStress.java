@@ -21,7 +21,12 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Fibers of two schedulers, one of them work stealing, and plain virtual threads talk over the JDK's own sockets, while their sockets are closed and they are interrupted, time out and switch the hook on and off. Descriptors are reused all the time. Every answer belongs to its question, no client waits for ever, and undisturbed clients get all their answers. */
+/**
+ * Fibers of two schedulers, one of them work stealing, and plain virtual threads talk over the
+ * JDK's own sockets, while their sockets are closed and they are interrupted, time out and switch
+ * the hook on and off. Descriptors are reused all the time. Every answer belongs to its question,
+ * no client waits for ever, and undisturbed clients get all their answers.
+ */
 final class HookStress {
   private static final int PARTIES = 16;
   private static final int QUESTIONS = 12;

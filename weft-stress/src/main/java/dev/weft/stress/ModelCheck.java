@@ -8,7 +8,10 @@ import java.util.List;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 
-/** Runs locks and channels through Lincheck's model checker, after it has been shown to find the planted bugs. It runs in a separate JVM, because Lincheck attaches an agent that rewrites classes.
+/**
+ * Runs locks and channels through Lincheck's model checker, after it has been shown to find the
+ * planted bugs. It runs in a separate JVM, because Lincheck attaches an agent that rewrites
+ * classes.
  *
  * <p>That JVM runs {@code main}: it takes the number of scenarios for each class and of
  * interleavings for each scenario; its exit status is 0 if all results are as expected.
@@ -38,7 +41,8 @@ public final class ModelCheck {
 
   /** Tries this many scenarios of each class; returns the number of classes. */
   static long run(long scenarios, long seed, Progress progress) throws Exception {
-    return check(scenarios, INTERLEAVINGS, progress).size(); // Lincheck makes its own random scenarios
+    return check(scenarios, INTERLEAVINGS, progress)
+        .size(); // Lincheck makes its own random scenarios
   }
 
   /** Returns the result of each class, a line for each. */
@@ -52,7 +56,8 @@ public final class ModelCheck {
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-Xshare:off", // otherwise the JVM prints a warning, because of the agent
-                "--sun-misc-unsafe-memory-access=allow", // otherwise the JVM warns that Lincheck uses it
+                "--sun-misc-unsafe-memory-access=allow", // otherwise the JVM warns that Lincheck
+                // uses it
                 "-cp",
                 System.getProperty("java.class.path"),
                 ModelCheck.class.getName(),

@@ -8,7 +8,10 @@ import dev.weft.internal.wait.Waiter;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jspecify.annotations.Nullable;
 
-/** Deliberate bugs, one of each kind, in the same parts as the real classes: only a checker that finds these bugs can be trusted when it finds nothing. */
+/**
+ * Deliberate bugs, one of each kind, in the same parts as the real classes: only a checker that
+ * finds these bugs can be trusted when it finds nothing.
+ */
 final class PlantedBugs {
   private PlantedBugs() {}
 
@@ -35,7 +38,10 @@ final class PlantedBugs {
     }
   }
 
-  /** A thread decides under the guard that it has to wait, but joins the queue only later: a lost wake-up. */
+  /**
+   * A thread decides under the guard that it has to wait, but joins the queue only later: a lost
+   * wake-up.
+   */
   public static class LostWakeUp {
     private int count;
     private final Lock lock =

@@ -4,7 +4,9 @@ import java.io.PrintStream;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The progress of a run: prints it every ten seconds, and knows for how long it has not changed. */
+/**
+ * The progress of a run: prints it every ten seconds, and knows for how long it has not changed.
+ */
 public final class Progress {
   private static final long EVERY_NANOS = 10_000_000_000L;
 

@@ -28,8 +28,8 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fibers that perform random operations, on four schedulers at once, and plain threads
- * that disturb them. Every hand-over is checked:
+ * Fibers that perform random operations, on four schedulers at once, and plain threads that disturb
+ * them. Every hand-over is checked:
  *
  * <ul>
  *   <li>no lost wake-up: a scheduled fiber runs, or the round does not end;
@@ -333,7 +333,9 @@ final class SchedulerStress {
       failure.compareAndSet(null, e);
     }
 
-    /** Called after each switch: no other fiber may run on this thread, and this fiber on no other. */
+    /**
+     * Called after each switch: no other fiber may run on this thread, and this fiber on no other.
+     */
     private void enter() {
       Fiber<?> self = Fiber.current().orElseThrow();
       check(slots == null, "runs twice");
@@ -358,7 +360,8 @@ final class SchedulerStress {
     private void leave() {
       AtomicReferenceArray<Actor> here = slots;
       slots = null;
-      check(here != null && here.compareAndSet(slot, this, null), "another fiber ran on this thread");
+      check(
+          here != null && here.compareAndSet(slot, this, null), "another fiber ran on this thread");
     }
 
     /** Performs an operation that is a scheduling point. */

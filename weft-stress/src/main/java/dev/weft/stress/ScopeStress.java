@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
  * cancel, close without joining, leave scopes open, fail, run out of time, while plain threads
  * cancel scopes at random.
  *
- * <p>After a scope is closed none of its fibers is live or starts; each body has run once at
- * most. In an uncancelled tree every body has run to its end. At the end the
- * schedulers have counted as many ends as starts, and no timer is left.
+ * <p>After a scope is closed none of its fibers is live or starts; each body has run once at most.
+ * In an uncancelled tree every body has run to its end. At the end the schedulers have counted as
+ * many ends as starts, and no timer is left.
  */
 final class ScopeStress {
   private static final int ROOTS = 6;
@@ -154,7 +154,10 @@ final class ScopeStress {
     check(stats.rescues() == 0, () -> "threads were rescued: " + stats);
   }
 
-  /** Cancels a scope somewhere in a tree, or a whole tree; seldom, so that some trees stay undisturbed. */
+  /**
+   * Cancels a scope somewhere in a tree, or a whole tree; seldom, so that some trees stay
+   * undisturbed.
+   */
   private void disturb() {
     switch (random.nextInt(10)) {
       case 0 -> {
@@ -273,7 +276,9 @@ final class ScopeStress {
     return all[own.nextInt(depth == 0 ? all.length - 1 : all.length)];
   }
 
-  /** The opener leaves the scope open: the end of the opener closes the scope, and fails the opener. */
+  /**
+   * The opener leaves the scope open: the end of the opener closes the scope, and fails the opener.
+   */
   private void checkAfterEndOfOpener(Node node) {
     for (Node around = node.parent; around != null; around = around.parent) {
       around.disturbed = true; // that failure may cancel the siblings of the opener

@@ -17,8 +17,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Connections come and go on two threads, so that descriptors are closed and reused while
- * fibers wait for others: each client gets the answer to its own question.
+ * Connections come and go on two threads, so that descriptors are closed and reused while fibers
+ * wait for others: each client gets the answer to its own question.
  */
 final class SocketStress {
   private static final int CLIENTS = 4;

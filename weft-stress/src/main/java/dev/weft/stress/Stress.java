@@ -90,7 +90,9 @@ public final class Stress {
   private final PrintStream out;
   private final PrintStream err;
 
-  @Parameters(paramLabel = "name[=amount]", description = "What to run, and the amount; default: all.")
+  @Parameters(
+      paramLabel = "name[=amount]",
+      description = "What to run, and the amount; default: all.")
   private List<String> names = new ArrayList<>();
 
   @Option(names = "--seed", paramLabel = "N", description = "Repeat the run with this seed.")

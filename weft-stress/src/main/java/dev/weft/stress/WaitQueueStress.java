@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Fibers of two schedulers and plain threads pass a few tokens through a wait queue, while
- * they are cancelled, interrupted and time out: no token is lost or duplicated.
+ * Fibers of two schedulers and plain threads pass a few tokens through a wait queue, while they are
+ * cancelled, interrupted and time out: no token is lost or duplicated.
  */
 final class WaitQueueStress {
   private static final int TOKENS = 3;

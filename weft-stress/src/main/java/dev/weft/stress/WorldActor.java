@@ -40,7 +40,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A participant of a {@link WorldStress}: a fiber, a virtual or a plain thread that performs one operation after another. Where an actor waits without a limit, another actor that is never cancelled is bound to end the wait.
+ * A participant of a {@link WorldStress}: a fiber, a virtual or a plain thread that performs one
+ * operation after another. Where an actor waits without a limit, another actor that is never
+ * cancelled is bound to end the wait.
  */
 final class WorldActor {
   /** The operations of an actor. */
@@ -188,7 +190,10 @@ final class WorldActor {
       part.play(this);
     } catch (InterruptedException | CancellationException e) {
       world.guarded(
-          () -> world.check(cancelled, () -> this + " is interrupted although no actor interrupted it: " + stackOf(e)));
+          () ->
+              world.check(
+                  cancelled,
+                  () -> this + " is interrupted although no actor interrupted it: " + stackOf(e)));
     } catch (Planned e) {
       throw e;
     } catch (Throwable e) {
@@ -513,7 +518,8 @@ final class WorldActor {
   // ---- with other actors ----
 
   /**
-   * Lets another actor do this, which no actor cancels; or does it itself first, if there are too many actors.
+   * Lets another actor do this, which no actor cancels; or does it itself first, if there are too
+   * many actors.
    */
   private void helped(Body body) throws Exception {
     WorldActor helper =

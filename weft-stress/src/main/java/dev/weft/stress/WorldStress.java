@@ -25,7 +25,10 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Worlds: random programs over all parts of Weft. A seed decides how many schedulers a world has, with which policies and threads, which channels and locks, and what each {@link WorldActor} does with them; the seed does not decide how the actors interleave. No program can hang by its own fault: an actor waits without a limit only for an event that another actor is bound to cause.
+ * Worlds: random programs over all parts of Weft. A seed decides how many schedulers a world has,
+ * with which policies and threads, which channels and locks, and what each {@link WorldActor} does
+ * with them; the seed does not decide how the actors interleave. No program can hang by its own
+ * fault: an actor waits without a limit only for an event that another actor is bound to cause.
  *
  * <p>When all actors have ended:
  *
@@ -156,7 +159,9 @@ final class WorldStress {
     check(Faults.count() == faults, () -> "Weft has noticed faults of its own: see the log");
   }
 
-  /** Waits until the condition holds, and takes dumps meanwhile: that makes the JDK submit slices. */
+  /**
+   * Waits until the condition holds, and takes dumps meanwhile: that makes the JDK submit slices.
+   */
   private void await(String what, BooleanSupplier condition) {
     phase = what;
     while (!condition.getAsBoolean()) {

@@ -24,7 +24,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
-/** The objects that the actors of a world share: channels, locks, permits, a store; each checks its own use. */
+/**
+ * The objects that the actors of a world share: channels, locks, permits, a store; each checks its
+ * own use.
+ */
 final class WorldThings {
   private final WorldStress world;
   private final List<Line> lines = new ArrayList<>();

@@ -46,7 +46,10 @@ public final class Certificate {
     return shared;
   }
 
-  /** Returns a context for servers that present the certificate and for clients that trust it, always the same. */
+  /**
+   * Returns a context for servers that present the certificate and for clients that trust it,
+   * always the same.
+   */
   public SSLContext context() {
     return context;
   }

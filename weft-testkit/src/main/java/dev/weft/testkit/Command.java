@@ -56,7 +56,10 @@ public final class Command {
     return this;
   }
 
-  /** Starts the command with pipes for standard input and output; its errors go to this test's standard error. */
+  /**
+   * Starts the command with pipes for standard input and output; its errors go to this test's
+   * standard error.
+   */
   public Process start() throws IOException {
     return builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }
@@ -66,7 +69,9 @@ public final class Command {
     return builder.start();
   }
 
-  /** Runs the command to its end; if this thread is interrupted meanwhile, the process is killed. */
+  /**
+   * Runs the command to its end; if this thread is interrupted meanwhile, the process is killed.
+   */
   public Result run() throws IOException, InterruptedException {
     Path folder = Files.createTempDirectory("weft-command-");
     Path in = Files.writeString(folder.resolve("in"), stdin);

@@ -13,7 +13,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The table of Weft's promises, with the tests that prove each row. As a program, it reports the result of the last {@code ./weft test}. */
+/**
+ * The table of Weft's promises, with the tests that prove each row. As a program, it reports the
+ * result of the last {@code ./weft test}.
+ */
 public final class FeatureTable {
   private static final Pattern ROW = Pattern.compile("\\| ([A-Z]+[0-9]+) \\|.*");
 
@@ -42,7 +45,8 @@ public final class FeatureTable {
   }
 
   /**
-   * Writes {@code target/features.md} and prints the skipped and failed tests, the counts, and the summary; no summary with {@code --some}, if only some tests were run.
+   * Writes {@code target/features.md} and prints the skipped and failed tests, the counts, and the
+   * summary; no summary with {@code --some}, if only some tests were run.
    */
   public static void main(String[] args) throws IOException {
     Path root = Path.of("");

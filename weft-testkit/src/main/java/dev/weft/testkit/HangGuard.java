@@ -15,7 +15,11 @@ import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 
-/** Shows why a test hangs. When a test exceeds its time limit (see {@code junit-platform.properties}) JUnit interrupts it; before that, this class prints the stacks of all threads to stderr. If the test does not end after the interrupt, this class ends the JVM. */
+/**
+ * Shows why a test hangs. When a test exceeds its time limit (see {@code
+ * junit-platform.properties}) JUnit interrupts it; before that, this class prints the stacks of all
+ * threads to stderr. If the test does not end after the interrupt, this class ends the JVM.
+ */
 public final class HangGuard implements PreInterruptCallback, TestExecutionListener {
   /** How long a test may take to end after its interrupt. */
   private static final Duration GRACE = Duration.ofSeconds(Long.getLong("weft.test.grace", 10));

@@ -25,7 +25,9 @@ public final class TestServer implements AutoCloseable {
   private final String url;
   private final ProcessHandle process;
 
-  /** Starts a server. If the machine has no such program, the test is skipped on a user's machine and fails in CI.
+  /**
+   * Starts a server. If the machine has no such program, the test is skipped on a user's machine
+   * and fails in CI.
    *
    * @param name {@code postgres}, {@code redis} or {@code chromedriver}
    */

@@ -19,7 +19,10 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
-/** Test classes with names that Maven does not look for: {@link TestJournalTest} and {@link HangGuardTest} run them in separate JVMs, by {@link #main}, to see what the test kit does. */
+/**
+ * Test classes with names that Maven does not look for: {@link TestJournalTest} and {@link
+ * HangGuardTest} run them in separate JVMs, by {@link #main}, to see what the test kit does.
+ */
 final class HiddenTests {
   private HiddenTests() {}
 

@@ -16,7 +16,8 @@ class MountingClassTest {
   private volatile boolean done;
 
   /**
-   * A thread that takes the stack of a ready thread keeps that thread from being mounted at that moment: by then an interrupt may have reached the carrier.
+   * A thread that takes the stack of a ready thread keeps that thread from being mounted at that
+   * moment: by then an interrupt may have reached the carrier.
    */
   @Test
   @Feature("H4")

@@ -259,7 +259,10 @@ class TimerQueueTest {
     assertThat(both.gone).hasSize(3);
   }
 
-  /** So many timers in so few slots that most removals leave holes, which are closed, and some remove the last timer. */
+  /**
+   * So many timers in so few slots that most removals leave holes, which are closed, and some
+   * remove the last timer.
+   */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 9, 100, 5_000})
   void remainingTimersKeepTheirOrderWhenOthersAreRemoved(int nodes) {
