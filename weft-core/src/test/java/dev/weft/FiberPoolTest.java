@@ -125,8 +125,7 @@ class FiberPoolTest {
 
   @Test
   void fibersAreMadeInBatches() {
-    FiberPool pool =
-        pool().fibers(8).growBy(3).build(); // the scheduler of the pool has not been started
+    FiberPool pool = pool().fibers(8).growBy(3).build(); // its scheduler is not started
     List<Integer> fibers = new ArrayList<>();
     List<Integer> queued = new ArrayList<>();
     fibers.add(pool.fibers());
@@ -570,7 +569,7 @@ class FiberPoolTest {
 
   @Test
   void shutdownNowReturnsWhatAFiberWasGivenAndHasNotBegun() {
-    FiberPool pool = pool().fibers(2).build(); // the scheduler of the pool has not been started
+    FiberPool pool = pool().fibers(2).build(); // its scheduler is not started
     List<Runnable> tasks = List.of(task(0), task(1), task(2));
     tasks.forEach(pool::execute);
     assertThat(pool.shutdownNow()).isEqualTo(tasks);

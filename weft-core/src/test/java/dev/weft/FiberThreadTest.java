@@ -172,8 +172,7 @@ class FiberThreadTest {
                           }
                         }));
                 scheduler.go(() -> {}); // two ready fibers make an idle worker steal
-                while (bound.getCount()
-                    > 0) { // without a scheduling point: both fibers must be stolen
+                while (bound.getCount() > 0) { // no scheduling point: both must be stolen
                   Thread.onSpinWait();
                 }
               })

@@ -215,10 +215,7 @@ class HookTest {
                   int read = read(peer);
                   for (int i = 0; read >= 0; i++) {
                     peer.getOutputStream().write(read);
-                    Fiber.switchTo(
-                        i / 20
-                            % 2); // after enough messages for the other worker's registration to be
-                    // silenced
+                    Fiber.switchTo(i / 20 % 2); // moves after 20 messages: its edges are silenced
                     read = read(peer);
                   }
                 }

@@ -233,8 +233,7 @@ class ChannelCancelTest {
     boolean[] met = new boolean[1];
     scheduler
         .go(
-            () -> { // on the same thread: the fiber has not noticed the cancel when the other side
-              // comes
+            () -> { // on the same thread: the other side comes before the fiber runs
               fiber.cancel();
               met[0] = meet(operation);
             })

@@ -47,8 +47,7 @@ class PostgresTest {
     HikariConfig config = new HikariConfig();
     config.setDataSource(driver.dataSource(server));
     config.setMaximumPoolSize(size);
-    config.setMinimumIdle(
-        0); // opens connections on demand; otherwise HikariCP fills the pool slowly
+    config.setMinimumIdle(0); // opens connections on demand, not slowly in advance
     config.setConnectionTimeout(OneThread.LIMIT.toMillis());
     return new HikariDataSource(config);
   }

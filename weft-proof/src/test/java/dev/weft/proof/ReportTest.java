@@ -13,9 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Runs {@code examples/Report.java}, which needs a database; the other examples do not. */
-@Timeout(
-    value = 5,
-    unit = TimeUnit.MINUTES) // the test may have to build Weft and to download the driver
+@Timeout(value = 5, unit = TimeUnit.MINUTES) // may build Weft and download the driver
 class ReportTest {
   private static final Path ROOT = Path.of(System.getProperty("weft.root"));
 

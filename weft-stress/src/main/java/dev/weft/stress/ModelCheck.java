@@ -41,8 +41,7 @@ public final class ModelCheck {
 
   /** Tries this many scenarios of each class; returns the number of classes. */
   static long run(long scenarios, long seed, Progress progress) throws Exception {
-    return check(scenarios, INTERLEAVINGS, progress)
-        .size(); // Lincheck makes its own random scenarios
+    return check(scenarios, INTERLEAVINGS, progress).size(); // Lincheck is random itself
   }
 
   /** Returns the result of each class, a line for each. */
@@ -56,8 +55,7 @@ public final class ModelCheck {
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-Xshare:off", // otherwise the JVM prints a warning, because of the agent
-                "--sun-misc-unsafe-memory-access=allow", // otherwise the JVM warns that Lincheck
-                // uses it
+                "--sun-misc-unsafe-memory-access=allow", // otherwise the JVM warns
                 "-cp",
                 System.getProperty("java.class.path"),
                 ModelCheck.class.getName(),
