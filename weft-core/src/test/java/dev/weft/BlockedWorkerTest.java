@@ -165,7 +165,8 @@ class BlockedWorkerTest {
   /** Reads an empty pipe: neither Weft nor the JDK can foresee that this blocks. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void aNativeCallIsNoticedTooAndOthersTakeOver(int threads, @TempDir Path dir) throws Exception {
+  void aStuckNativeCallIsNoticedAndOtherWorkersTakeOver(int threads, @TempDir Path dir)
+      throws Exception {
     Path fifo = dir.resolve("fifo");
     assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
     try (LogCapture log = new LogCapture();
@@ -201,7 +202,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void itIsNoticedAlsoWhileAHandlerOfUncaughtFailuresTakesItsTime() throws Exception {
+  void aStuckWorkerIsNoticedAlsoDuringASlowFailureHandler() throws Exception {
     CountDownLatch handles = new CountDownLatch(1);
     CountDownLatch release = new CountDownLatch(1);
     try (LogCapture log = new LogCapture();
@@ -233,7 +234,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void timersGoOff() throws Exception {
+  void timersOfAStuckWorkerFire() throws Exception {
     try (LogCapture _ = new LogCapture();
         Scheduler scheduler = start(2, Policy.fifo())) {
       AtomicBoolean fired = new AtomicBoolean();

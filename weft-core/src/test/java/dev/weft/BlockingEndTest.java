@@ -53,7 +53,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S15")
-  void aCancelEndsWhatCanBeInterrupted() throws Exception {
+  void aCancelEndsAnInterruptibleBody() throws Exception {
     try (Scheduler scheduler = start()) {
       Fiber<Void> fiber =
           inBlocking(
@@ -116,7 +116,7 @@ class BlockingEndTest {
   }
 
   @Test
-  void aDeadlineEndsIt() throws Exception {
+  void aDeadlineEndsABlockingCall() throws Exception {
     try (Scheduler scheduler = start()) {
       scheduler
           .go(
@@ -252,7 +252,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S5")
-  void stopWaitsForIt() throws Exception {
+  void stopWaitsForABlockingCall() throws Exception {
     Scheduler scheduler = start();
     Fiber<Void> fiber =
         inBlocking(
@@ -273,7 +273,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S5")
-  void stopCancelsItAtItsLimit() {
+  void stopCancelsABlockingCallAtItsLimit() {
     Scheduler scheduler = start();
     try (LogCapture log = new LogCapture()) {
       isOnHelper(

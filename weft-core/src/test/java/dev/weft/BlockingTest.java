@@ -118,7 +118,7 @@ class BlockingTest {
   }
 
   @Test
-  void whatTheBodyThrowsComesOutAsItIs() throws Exception {
+  void theExceptionOfTheBodyComesOutUnchanged() throws Exception {
     scheduler
         .go(
             () -> {
@@ -174,7 +174,7 @@ class BlockingTest {
   @Test
   void outsideFibersTheBodyRunsRightHere() throws Exception {
     Thread here = Thread.currentThread();
-    here.interrupt(); // the end of a blocking call is not a cancel point
+    here.interrupt(); // outside fibers a blocking call is not a cancel point
     assertThat(Weft.blocking(Thread::currentThread)).isSameAs(here);
     assertThat(Thread.interrupted()).isTrue();
     AtomicReference<String> seen = new AtomicReference<>();
@@ -305,7 +305,7 @@ class BlockingTest {
   }
 
   @Test
-  void aMonitorThatIsHeldGoesAlong() throws Exception {
+  void aHeldMonitorStaysHeldOnTheHelper() throws Exception {
     Object monitor = new Object();
     AtomicBoolean inside = new AtomicBoolean();
     Fiber<Void> owner =
@@ -491,7 +491,7 @@ class BlockingTest {
   }
 
   @Test
-  void timeSlicesAreNotForTheBody() throws Exception {
+  void timeSlicesDoNotApplyToTheBody() throws Exception {
     try (Scheduler sliced =
         Scheduler.builder().threads(1).policy(Policy.timeSlice(Duration.ofNanos(1))).build()) {
       sliced.start();
@@ -512,7 +512,7 @@ class BlockingTest {
   }
 
   @Test
-  void guestsMayDoItToo() throws Exception {
+  void guestsMayMakeBlockingCallsToo() throws Exception {
     scheduler
         .go(
             () -> {
@@ -541,7 +541,7 @@ class BlockingTest {
   }
 
   @Test
-  void coroutinesMayDoItTooButNotYieldInTheBody() throws Exception {
+  void coroutinesMayMakeBlockingCallsButNotYieldInTheBody() throws Exception {
     scheduler
         .go(
             () -> {
@@ -668,7 +668,7 @@ class BlockingTest {
   }
 
   @Test
-  void dumpAndStatisticsShowIt() throws Exception {
+  void dumpAndStatisticsShowBlockingCalls() throws Exception {
     Fiber<String> blocked = blocked();
     Fiber<Void> suspended = scheduler.go(() -> Fiber.suspend());
     waits(suspended);
@@ -695,7 +695,7 @@ class BlockingTest {
 
   @Test
   @Feature("S17")
-  void aHelperIsNoStuckThread() throws Exception {
+  void aHelperIsNoStuckWorker() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Fiber<String> blocked = blocked();
       Fiber<Void> hog =
@@ -739,7 +739,7 @@ class BlockingTest {
 
   @Test
   @Feature("S19")
-  void whenTheLastIsBackADeadlockIsFound() {
+  void afterTheLastBlockingCallADeadlockIsFound() {
     Scheduler failing = Scheduler.builder().threads(1).failOnDeadlock(true).build();
     failing.go(
         FiberOptions.named("back"),

@@ -38,7 +38,7 @@ class CoroutineCloseTest {
   }
 
   @Test
-  void aBodyThatCatchesExceptionsIsUnwoundAllTheSame() {
+  void aBodyThatCatchesExceptionsIsUnwoundToo() {
     Coroutine coroutine =
         Coroutine.of(
             () -> {

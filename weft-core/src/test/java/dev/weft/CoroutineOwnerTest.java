@@ -44,7 +44,7 @@ class CoroutineOwnerTest {
 
   @Test
   @Feature("C11")
-  void aNewLifeMayBelongToAnotherThread() throws Exception {
+  void aResetCoroutineMayBelongToAnotherThread() throws Exception {
     Coroutine coroutine = Coroutine.of(() -> {});
     coroutine.resume();
     coroutine.reset(() -> {});

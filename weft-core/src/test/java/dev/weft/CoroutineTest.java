@@ -123,7 +123,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C3")
-  void outsideACoroutineThereIsNothingToYield() {
+  void outsideACoroutineYieldIsRefused() {
     assertThatIllegalStateException()
         .isThrownBy(Coroutine::yield)
         .withMessageContaining("cannot yield outside a coroutine");
@@ -183,7 +183,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C5")
-  void resetReplacesTheBodyOfANeverStartedOne() {
+  void resetReplacesTheBodyOfANeverStartedCoroutine() {
     List<String> order = new ArrayList<>();
     Coroutine coroutine = Coroutine.of(() -> order.add("never"));
     coroutine.reset(() -> order.add("instead"));
@@ -260,7 +260,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C6")
-  void aFailureIsReportedOnceAndDoesNotHauntTheNextLife() {
+  void aFailureIsReportedOnceAndDoesNotAffectTheNextBody() {
     Coroutine coroutine =
         Coroutine.of(
             () -> {

@@ -31,7 +31,7 @@ class DeadlockTest {
 
   @ParameterizedTest
   @CsvSource({"1,false", "2,false", "1,true", "2,true"})
-  void stopFailsAndNamesThemAndWhatTheyWaitFor(int threads, boolean useCaller) {
+  void stopFailsAndNamesTheFibersAndWhatTheyWaitFor(int threads, boolean useCaller) {
     Scheduler scheduler = failing(threads, useCaller);
     AtomicReference<Fiber<Void>> second = new AtomicReference<>();
     CountDownLatch both = new CountDownLatch(1);
@@ -90,7 +90,7 @@ class DeadlockTest {
   }
 
   @Test
-  void runFailsIfToldTo() {
+  void runFailsIfThePropertyIsSet() {
     System.setProperty("weft.failOnDeadlock", "true");
     try {
       assertThatIllegalStateException()
@@ -103,7 +103,7 @@ class DeadlockTest {
   }
 
   @Test
-  void byDefaultItIsLoggedOnceAndOnlyIfNothingIsLeftToWakeThem() throws Exception {
+  void byDefaultADeadlockIsLoggedOnceAndOnlyIfNothingCanEndIt() throws Exception {
     Pipe pipe = Pipe.open();
     try (LogCapture log = new LogCapture()) {
       Scheduler dead = Scheduler.builder().threads(2).name("dead").build().start();
@@ -141,7 +141,7 @@ class DeadlockTest {
 
   @Test
   @Feature("S25")
-  void aFiberOfAnotherSchedulerThatWillWakeThemIsNoDeadlock() throws Exception {
+  void fibersThatAnotherSchedulersFiberWillWakeAreNoDeadlock() throws Exception {
     Scheduler waiting = failing(1, false);
     try (Scheduler sending = Scheduler.builder().threads(1).build().start()) {
       Channel<String> channel = Channel.rendezvous();

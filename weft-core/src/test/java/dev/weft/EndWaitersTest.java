@@ -73,7 +73,7 @@ class EndWaitersTest {
 
   /** Callers of join come, give up and are woken by an end that meets them all. */
   @Test
-  void everyJoinerIsToldOrHasGivenUp() throws Exception {
+  void everyCallerOfJoinIsWokenOrHasGivenUp() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(2).build().start()) {
       for (int round = 0; round < 300; round++) {
         Fiber<Integer> ends =

@@ -49,7 +49,7 @@ class FairnessTest {
   }
 
   @Test
-  void whatOtherThreadsSubmit() throws Exception {
+  void fibersSubmittedByOtherThreadsRun() throws Exception {
     assertThat(scheduler.go(() -> "had its turn").join()).isEqualTo("had its turn");
   }
 

@@ -180,7 +180,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void cancellingTwiceOrTooLateSaysFalse() throws Exception {
+  void cancellingTwiceOrTooLateReturnsFalse() throws Exception {
     try (Scheduler scheduler = start(1)) {
       Fiber<Void> fiber = scheduler.go(() -> Fiber.suspend());
       waits(fiber);
@@ -280,7 +280,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void aRunningFiberSeesItAtItsNextWait() throws Exception {
+  void aRunningFiberSeesItsCancelAtItsNextWait() throws Exception {
     try (Scheduler scheduler = start(2)) {
       AtomicBoolean go = new AtomicBoolean();
       AtomicBoolean interrupted = new AtomicBoolean();
@@ -378,7 +378,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void itIsDoneAndCancelledAsAFutureIs() throws Exception {
+  void aFiberIsDoneAndCancelledAsAFutureIs() throws Exception {
     try (Scheduler scheduler = start(1)) {
       CountDownLatch mayEnd = new CountDownLatch(1);
       Fiber<Void> fiber =

@@ -63,7 +63,7 @@ class FiberDumpTest {
 
   @Test
   @SuppressWarnings("WaitNotInLoop") // no thread ever notifies it
-  void everyFiberIsThereWithWhatItWaitsFor() throws Exception {
+  void aDumpHasEveryFiberWithWhatItWaitsFor() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(2).name("dumped").build().start();
     CountDownLatch release = new CountDownLatch(1);
     Object monitor = new Object();
@@ -142,7 +142,7 @@ class FiberDumpTest {
   }
 
   @Test
-  void itSaysForHowLong() throws Exception {
+  void aDumpSaysHowLongAFiberWaits() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber = scheduler.go(FiberOptions.named("f"), () -> Fiber.suspend());
       waits(fiber);
@@ -156,7 +156,7 @@ class FiberDumpTest {
   }
 
   @Test
-  void asTextItIsALineAndAStackForEach() throws Exception {
+  void asTextADumpIsALineAndAStackForEachFiber() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).name("texted").build().start()) {
       Fiber<Void> fiber = scheduler.go(FiberOptions.named("f"), () -> waitHere());
       waits(fiber);
@@ -175,7 +175,7 @@ class FiberDumpTest {
   }
 
   @Test
-  void asJsonItCanBeParsed() throws Exception {
+  void asJsonADumpCanBeParsed() throws Exception {
     String name = "a \"name\" with \\, \n, \t and ü";
     try (Scheduler scheduler = Scheduler.builder().threads(1).name("jsoned").build().start()) {
       Fiber<Void> first = scheduler.go(FiberOptions.named(name), () -> waitHere());

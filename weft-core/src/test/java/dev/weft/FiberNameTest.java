@@ -76,7 +76,7 @@ class FiberNameTest {
 
   /** The end of a fiber decides whether its thread has been renamed. */
   @Test
-  void namesLikeTheDefaultAreNotTakenForIt() throws Exception {
+  void namesThatLookLikeTheDefaultAreKept() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       int ended = 0;
       for (String pattern :
@@ -98,7 +98,7 @@ class FiberNameTest {
 
   @Test
   @Feature("S23")
-  void aGuestHasTheNameOfItsThreadWhichIsLeftAsItWas() throws Exception {
+  void aGuestHasTheUnchangedNameOfItsThread() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> host =
           scheduler.go(

@@ -87,7 +87,7 @@ class FiberPoolTest {
   // ---- fibers ----
 
   @Test
-  void tasksShareAtMostSoManyFibers() throws Exception {
+  void tasksShareALimitedNumberOfFibers() throws Exception {
     Set<Long> fibers = ConcurrentHashMap.newKeySet();
     AtomicInteger running = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
@@ -167,7 +167,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void itsFibersBearItsNameAndNumbers() throws Exception {
+  void itsFibersHaveThePoolsNameAndNumbers() throws Exception {
     scheduler.start();
     try (FiberPool pool = pool().name("crew").fibers(1).build()) {
       assertThat(pool.submit(() -> Fiber.current().orElseThrow().name()).get()).isEqualTo("crew-1");
@@ -212,7 +212,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void runInCallerRunsItThereAndThen() {
+  void runInCallerRunsTheTaskInTheCallerAtOnce() {
     scheduler.start();
     FiberPool pool = pool().fibers(1).queue(1).whenFull(WhenFull.RUN_IN_CALLER).build();
     pool.execute(task("running"));
@@ -411,7 +411,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void othersTakeOverFromAFiberThatIsCancelled() throws Exception {
+  void otherFibersTakeOverFromACancelledFiber() throws Exception {
     scheduler.start();
     try (FiberPool pool = pool().fibers(1).build()) {
       pool.execute(
@@ -427,7 +427,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void othersTakeOverFromFibersThatAreCancelledBeforeTheyBegin() {
+  void otherFibersTakeOverFromFibersCancelledBeforeTheirStart() {
     open.countDown();
     FiberPool pool = pool().fibers(2).build();
     for (int i = 0; i < 5; i++) {
@@ -486,7 +486,7 @@ class FiberPoolTest {
   // ---- ending ----
 
   @Test
-  void shutdownRunsWhatItHasAndTakesNoMore() throws Exception {
+  void shutdownRunsTheQueuedTasksAndTakesNoMore() throws Exception {
     scheduler.start();
     FiberPool pool = pool().fibers(2).queue(2).build();
     for (int i = 0; i < 4; i++) {
@@ -568,7 +568,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void shutdownNowReturnsWhatAFiberWasGivenAndHasNotBegun() {
+  void shutdownNowReturnsATaskThatAFiberHasTakenButNotStarted() {
     FiberPool pool = pool().fibers(2).build(); // its scheduler is not started
     List<Runnable> tasks = List.of(task(0), task(1), task(2));
     tasks.forEach(pool::execute);
@@ -581,7 +581,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void closeWaitsForAll() {
+  void closeWaitsForAllTasks() {
     scheduler.start();
     open.countDown();
     FiberPool pool = pool().fibers(3).build();

@@ -27,7 +27,7 @@ class FiberSleepTest {
   }
 
   @Test
-  void theySleepTheirTimeAndTogetherNoLongerThanTheLongest() throws Exception {
+  void fibersSleepTheirTimeAndTogetherNoLongerThanTheLongest() throws Exception {
     List<Fiber<Long>> sleepers = new ArrayList<>();
     long start = System.nanoTime();
     for (int i = 0; i < 1_000; i++) {
@@ -46,7 +46,7 @@ class FiberSleepTest {
   }
 
   @Test
-  void theyWakeInTheOrderOfTheirTimes() throws Exception {
+  void fibersWakeInTheOrderOfTheirTimes() throws Exception {
     List<Integer> woken = new CopyOnWriteArrayList<>();
     Fiber<Void> parent =
         scheduler.go(
@@ -65,7 +65,7 @@ class FiberSleepTest {
   }
 
   @Test
-  void zeroAndNegativeTimesAreOverAtOnce() throws Exception {
+  void zeroAndNegativeSleepsReturnAtOnce() throws Exception {
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
@@ -79,7 +79,7 @@ class FiberSleepTest {
   }
 
   @Test
-  void sleepUntilIsNotOverBeforeThatTime() throws Exception {
+  void sleepUntilDoesNotReturnBeforeThatTime() throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
@@ -125,7 +125,7 @@ class FiberSleepTest {
   }
 
   @Test
-  void threadSleepInAFiberLeavesTheThreadToOthers() throws Exception {
+  void threadSleepInAFiberLeavesTheThreadToOtherFibers() throws Exception {
     List<String> order = new CopyOnWriteArrayList<>();
     Fiber<Void> sleeper =
         scheduler.go(

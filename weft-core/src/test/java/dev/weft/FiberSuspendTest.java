@@ -106,7 +106,7 @@ class FiberSuspendTest {
   }
 
   @Test
-  void beforeItStartsItIsScheduledAlready() throws Exception {
+  void aFiberBeforeItsStartIsScheduledAlready() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(1).build();
     AtomicInteger runs = new AtomicInteger();
     Fiber<Void> fiber =
@@ -244,7 +244,7 @@ class FiberSuspendTest {
   }
 
   @Test
-  void outsideFibersBothAreRefused() {
+  void outsideFibersSuspendAndYieldAreRefused() {
     assertThatIllegalStateException()
         .isThrownBy(Fiber::yield)
         .withMessage("cannot yield outside a fiber: call it in a body that was given to go()");

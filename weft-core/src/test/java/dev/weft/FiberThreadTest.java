@@ -363,7 +363,7 @@ class FiberThreadTest {
 
   @Test
   @Feature("S7")
-  void outsideFibersThereIsNothingToMove() {
+  void outsideFibersSwitchToIsRefused() {
     try (Scheduler scheduler = start(1, Policy.fifo())) {
       assertThatIllegalStateException()
           .isThrownBy(() -> Fiber.switchTo(scheduler))

@@ -28,7 +28,7 @@ class FiberVisibilityTest {
 
   @Test
   @Feature("S1")
-  void whatHappensBeforeGoAndBeforeTheEndIsSeenByTheOther() throws Exception {
+  void goHappensBeforeTheBodyAndTheBodyBeforeJoinReturns() throws Exception {
     for (int i = 0; i < 20_000; i++) {
       counter = i;
       scheduler.go(() -> counter++).join();
@@ -38,7 +38,7 @@ class FiberVisibilityTest {
 
   @Test
   @Feature("S8")
-  void whatHappensBeforeScheduleIsSeenAfterSuspend() throws Exception {
+  void scheduleHappensBeforeSuspendReturns() throws Exception {
     int rounds = 20_000;
     List<Fiber<?>> players = new ArrayList<>();
     Fiber<Void> ping =
@@ -65,7 +65,7 @@ class FiberVisibilityTest {
 
   @Test
   @Feature("S8")
-  void whatAFiberDidInOneSliceItSeesInTheNextWhicheverThreadRunsIt() throws Exception {
+  void aSliceHappensBeforeTheNextSliceOnWhicheverThread() throws Exception {
     List<Fiber<Boolean>> fibers = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
       fibers.add(
@@ -88,7 +88,7 @@ class FiberVisibilityTest {
 
   @Test
   @Feature({"T1", "S13"})
-  void whatHappensBeforeATimerIsSetOrATaskSubmittedIsSeenByIt() throws Exception {
+  void settingATimerOrSubmittingATaskHappensBeforeItRuns() throws Exception {
     try (FiberPool pool = FiberPool.builder().scheduler(scheduler).fibers(2).build()) {
       for (int i = 0; i < 5_000; i++) {
         counter = i;

@@ -28,7 +28,7 @@ class GeneratorTest {
   }
 
   @Test
-  void walksWhatTheBodyEmits() {
+  void iteratesOverTheEmittedElements() {
     List<String> walked = new ArrayList<>();
     for (String word : Generator.<String>of(out -> List.of("a", "b", "c").forEach(out::emit))) {
       walked.add(word);
@@ -37,7 +37,7 @@ class GeneratorTest {
   }
 
   @Test
-  void runsOnlyAsFarAsItIsAsked() {
+  void runsOnlyAsFarAsTheConsumerAsks() {
     Generator<String> generator =
         Generator.of(
             out -> {

@@ -31,7 +31,7 @@ class GuestTest {
   }
 
   @Test
-  void theyRunOnTheSameThreadsAsFibersOfTheSameScheduler() throws Exception {
+  void guestsRunOnTheSameThreadsAsFibersOfTheSameScheduler() throws Exception {
     try (Scheduler scheduler = start(2)) {
       AtomicReference<Throwable> failure = new AtomicReference<>();
       AtomicInteger ran = new AtomicInteger();
@@ -80,7 +80,7 @@ class GuestTest {
   }
 
   @Test
-  void theyAreInTheDumpUntilTheyEnd() throws Exception {
+  void guestsAreInTheDumpUntilTheyEnd() throws Exception {
     try (Scheduler scheduler = start(1)) {
       CountDownLatch release = new CountDownLatch(1);
       scheduler
@@ -115,7 +115,7 @@ class GuestTest {
   }
 
   @Test
-  void stopWaitsForThem() {
+  void stopWaitsForGuests() {
     Scheduler scheduler = start(1);
     AtomicBoolean ended = new AtomicBoolean();
     scheduler.go(
@@ -173,7 +173,7 @@ class GuestTest {
   }
 
   @Test
-  void theyOutliveTheirHostAndMayMoveOnTheirOwn() throws Exception {
+  void guestsOutliveTheirHostAndMaySwitch() throws Exception {
     try (Scheduler first = start(1);
         Scheduler second = start(1)) {
       AtomicReference<Scheduler> where = new AtomicReference<>();
@@ -201,7 +201,7 @@ class GuestTest {
   }
 
   @Test
-  void interruptAndCancelReachThem() throws Exception {
+  void interruptAndCancelReachGuests() throws Exception {
     try (Scheduler scheduler = start(1)) {
       AtomicReference<Fiber<?>> guest = new AtomicReference<>();
       AtomicInteger interrupted = new AtomicInteger();
@@ -231,14 +231,14 @@ class GuestTest {
   }
 
   @Test
-  void outsideFibersVirtualThreadsAreNoneOfOurs() throws Exception {
+  void virtualThreadsStartedOutsideFibersAreNoGuests() throws Exception {
     AtomicReference<Object> seen = new AtomicReference<>();
     Thread.ofVirtual().start(() -> seen.set(Fiber.current())).join();
     assertThat(seen.get()).isEqualTo(java.util.Optional.empty());
   }
 
   @Test
-  void afterTheStopTheyAreRejected() throws Exception {
+  void afterTheStopGuestsAreRejected() throws Exception {
     Thread[] late = new Thread[1];
     Scheduler scheduler = start(1);
     scheduler.go(() -> late[0] = Thread.ofVirtual().unstarted(() -> {})).join();

@@ -74,7 +74,7 @@ class HelpersTest {
   }
 
   @Test
-  void thereAreAsManyAsAreNeededUpToTheLimit() throws Exception {
+  void helpersAreMadeAsNeededUpToTheLimit() throws Exception {
     Helpers three = new Helpers(3, LONG, DAEMONS);
     List<Fiber<Integer>> fibers = new ArrayList<>();
     assertThat(three.threads()).isZero();
@@ -110,7 +110,7 @@ class HelpersTest {
   }
 
   @Test
-  void theyEndWhenTheyHaveNothingToDo() throws Exception {
+  void idleHelpersEnd() throws Exception {
     Helpers brief = new Helpers(3, Duration.ofMillis(1), DAEMONS);
     for (int i = 0; i < 3; i++) {
       assertThat(call(brief, Fiber::threadIndex).join()).isEqualTo(-1);
@@ -120,7 +120,7 @@ class HelpersTest {
 
   /** The last helper may end just when a call is queued because the limit is reached. */
   @Test
-  void noCallIsLeftBehindByThreadsThatEnd() throws Exception {
+  void noCallIsLostWhenHelpersEnd() throws Exception {
     Helpers fleeting = new Helpers(2, Duration.ofNanos(1), DAEMONS);
     List<Fiber<Void>> fibers = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
@@ -139,7 +139,7 @@ class HelpersTest {
   }
 
   @Test
-  void itsThreadsAreDaemonsAndNamed() throws Exception {
+  void helpersAreNamedDaemonThreads() throws Exception {
     CountDownLatch inside = new CountDownLatch(1);
     Fiber<Integer> fiber =
         scheduler.go(
@@ -205,7 +205,7 @@ class HelpersTest {
   }
 
   @Test
-  void allGetTheirTurnUnderLoad() throws Exception {
+  void allCallsAreServedUnderLoad() throws Exception {
     Helpers three = new Helpers(3, LONG, DAEMONS);
     AtomicInteger inside = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
@@ -245,7 +245,7 @@ class HelpersTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"0", "-1", "many", "", "99999999999"})
-  void anotherLimitIsRefused(String asked) {
+  void anyOtherLimitIsRefused(String asked) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Helpers.limit(asked))
         .withMessage("-Dweft.blocking.threads must be a number of 1 or more, not '" + asked + "'");

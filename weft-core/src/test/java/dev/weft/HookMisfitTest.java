@@ -123,7 +123,7 @@ class HookMisfitTest {
   @ParameterizedTest
   @CsvSource({"sun.nio.ch.SocketChannelImpl,nd", "java.lang.Thread,nioBlocker"})
   @Feature("H9")
-  void withoutTheDispatcherSocketsAreHookedStill(String type, String field, @TempDir Path patch)
+  void withoutTheDispatcherSocketsAreStillHooked(String type, String field, @TempDir Path patch)
       throws Exception {
     renameField(Class.forName(type), field, patch);
     ForkedJvm.Result result = run("--patch-module=java.base=" + patch);
@@ -138,7 +138,7 @@ class HookMisfitTest {
 
   @Test
   @Feature("H9")
-  void nothingFits(@TempDir Path patch) throws Exception {
+  void noPartOfTheHookFits(@TempDir Path patch) throws Exception {
     renameField(Class.forName("sun.nio.ch.Poller"), "POLLERS", patch);
     renameField(Class.forName("java.lang.VirtualThread$DelayedTaskSchedulers"), "INSTANCE", patch);
     ForkedJvm.Result result = run("--patch-module=java.base=" + patch);

@@ -180,7 +180,7 @@ class HookNonBlockingTest {
   }
 
   @Test
-  void aNonBlockingReadSeesTheEndAsSoonAsItHasCome() throws Exception {
+  void aNonBlockingReadSeesTheEndAsSoonAsItHasArrived() throws Exception {
     try (Ends ends = unix()) {
       int got =
           whileItWaits(
@@ -313,7 +313,7 @@ class HookNonBlockingTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aReadWithALimitGetsWhatHasArrivedWheneverThatWas(boolean ofChannel) throws Exception {
+  void aReadWithALimitGetsTheArrivedDataWheneverItArrived(boolean ofChannel) throws Exception {
     try (Ends ends = inet();
         ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         Socket client = new Socket(server.getInetAddress(), server.getLocalPort());

@@ -81,7 +81,7 @@ class HookTest {
 
   @Test
   @Feature("H1")
-  void itIsInPlaceAsSoonAsASchedulerHasStarted() {
+  void theHookIsInstalledAsSoonAsASchedulerHasStarted() {
     assertThat(Hook.isInstalled()).isTrue();
     assertThat(Hook.isInstalled(Hook.Family.TIMERS)).isTrue();
     assertThat(Hook.isInstalled(Hook.Family.SOCKETS)).isTrue();
@@ -89,7 +89,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void socketsWaitByThePollerOfTheWorker() throws Exception {
+  void socketsWaitOnThePollerOfTheWorker() throws Exception {
     try (ServerSocket server = listen()) {
       Fiber<Socket> accepting = scheduler.go(server::accept);
       assertThat(waitsFor(accepting)).startsWith("descriptor ");
@@ -306,7 +306,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void channelsAndDatagramsWaitByThePollerOfTheWorker() throws Exception {
+  void channelsAndDatagramsWaitOnThePollerOfTheWorker() throws Exception {
     InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     try (ServerSocketChannel server = ServerSocketChannel.open().bind(anyPort)) {
       Fiber<SocketChannel> accepting = scheduler.go(server::accept);
@@ -392,7 +392,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void queuesThatSpinDoNot() throws Exception {
+  void queuesThatSpinElsewhereDoNotSpinOnAWorker() throws Exception {
     Method known =
         Class.forName("java.util.concurrent.ForkJoinWorkerThread")
             .getDeclaredMethod("hasKnownQueuedWork");
@@ -403,7 +403,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void guestsAreServedToo() throws Exception {
+  void guestsAreHookedToo() throws Exception {
     try (ServerSocket server = listen()) {
       Thread[] guest = new Thread[1];
       Fiber<Void> host =
@@ -667,7 +667,7 @@ class HookTest {
 
   @Test
   @Feature({"H2", "T8"})
-  void aLimitWithoutEndIsNone() throws Exception {
+  void anInfiniteLimitIsNoLimit() throws Exception {
     for (Body wait :
         List.<Body>of(
             () -> Thread.sleep(Long.MAX_VALUE),

@@ -126,7 +126,7 @@ class IdleTest {
   }
 
   @Test
-  void oneWakeUpMakesOneSleepMore() throws Exception {
+  void oneWakeUpCausesOneMoreSleep() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       for (int i = 0; i < 20; i++) {
         awaitQuiet(scheduler);
@@ -139,7 +139,7 @@ class IdleTest {
   }
 
   @Test
-  void aCallerThatIsInterruptedSleepsAllTheSame() throws Exception {
+  void anInterruptedCallerThreadStillSleeps() throws Exception {
     AtomicLong cpu = new AtomicLong();
     AtomicBoolean keptInterrupt = new AtomicBoolean();
     Scheduler scheduler = Scheduler.builder().threads(1).useCaller(true).build();

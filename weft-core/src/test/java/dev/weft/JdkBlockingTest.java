@@ -119,7 +119,7 @@ class JdkBlockingTest {
   }
 
   @Test
-  void aMonitorHeldByASuspendedFiberHoldsUpNobodyElse() throws Exception {
+  void aMonitorHeldByASuspendedFiberDelaysNoOtherFiber() throws Exception {
     try (Scheduler scheduler = oneThread()) {
       Fiber<Void> holder =
           scheduler.go(

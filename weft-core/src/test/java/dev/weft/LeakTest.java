@@ -80,7 +80,7 @@ class LeakTest {
   }
 
   @Test
-  void aLookChangesNothingAndLeakedFibersAreUnwoundByTheirCancel() {
+  void aLeakCheckChangesNothingAndACancelUnwindsLeakedFibers() {
     beginUnreachable();
     assertThat(leaks()).hasSize(6).isEqualTo(leaks());
     assertThat(scheduler.dump().fibers()).hasSize(6);
@@ -129,7 +129,7 @@ class LeakTest {
   }
 
   @Test
-  void fibersThatRunOrEndDuringTheLookAreNotDisturbed() throws Exception {
+  void fibersThatRunOrEndDuringALeakCheckAreNotDisturbed() throws Exception {
     AtomicInteger sum = new AtomicInteger();
     Fiber<Void> busy =
         scheduler.go(
@@ -176,7 +176,7 @@ class LeakTest {
   }
 
   @Test
-  void aRecurringTimerThatWillWakeThemIsNoDeadlock() {
+  void fibersThatARecurringTimerWillWakeAreNoDeadlock() {
     Scheduler ticking =
         Scheduler.builder().threads(1).name("ticking").failOnDeadlock(true).build().start();
     AtomicInteger ticks = new AtomicInteger();

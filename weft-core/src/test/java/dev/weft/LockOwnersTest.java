@@ -207,7 +207,7 @@ class LockOwnersTest {
   }
 
   @Test
-  void aRunningHolderOfAMonitorIsNotKnown() {
+  void aRunningOwnerOfAMonitorIsUnknown() {
     Object monitor = new Object();
     AtomicBoolean spins = new AtomicBoolean();
     AtomicBoolean over = new AtomicBoolean();
@@ -251,7 +251,7 @@ class LockOwnersTest {
    * becomes ready meanwhile must not be lost.
    */
   @Test
-  void aLookDisturbsNoFiber() throws Exception {
+  void findingOwnersDisturbsNoFiber() throws Exception {
     Object monitor = new Object();
     AtomicInteger turns = new AtomicInteger();
     List<Fiber<Void>> fibers = new ArrayList<>();

@@ -147,14 +147,14 @@ class MissingModulesTest {
   }
 
   @Test
-  void withJavaBaseAloneAllButTheFlightRecorderWorks() throws Exception {
+  void withOnlyJavaBaseEverythingButTheFlightRecorderWorks() throws Exception {
     ForkedJvm.Result result = run(List.of("--limit-modules=java.base"));
     assertThat(result.output()).contains("modules 1\n").doesNotContain("Flight Recorder");
     assertAllWorked(result);
   }
 
   @Test
-  void anEventThatFailsCostsTheEventsAndNoFiber(@TempDir Path broken) throws Exception {
+  void anEventThatFailsDisablesTheEventsAndLosesNoFiber(@TempDir Path broken) throws Exception {
     for (String event : List.of("FiberSlice", "FiberStart", "FiberEnd", "Blocking")) {
       Path file = broken.resolve("dev/weft/FlightEvents$" + event + ".class");
       Files.createDirectories(file.getParent());

@@ -64,7 +64,7 @@ class ProcessLifeTest {
   }
 
   @Test
-  void aFailureIsThatOfMain() throws Exception {
+  void aFailureOfRunIsAFailureOfMain() throws Exception {
     ForkedJvm.Result result = run(FailingRun.class);
     assertThat(result.exitStatus()).isEqualTo(1);
     assertThat(result.output())
@@ -119,7 +119,7 @@ class ProcessLifeTest {
   }
 
   @Test
-  void anIdleSharedSchedulerDoesNot() throws Exception {
+  void anIdleSharedSchedulerDoesNotKeepTheProcessAlive() throws Exception {
     ForkedJvm.Result result = run(Shared.class, "idle");
     assertThat(result.output()).isEqualTo("fiber ended\nmain ended\n");
     assertThat(result.exitStatus()).isZero();

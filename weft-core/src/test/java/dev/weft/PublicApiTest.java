@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
  */
 class PublicApiTest {
   @Test
-  void onlyPublicTypesAppearInIt() throws Exception {
+  void onlyPublicTypesAppearInTheApi() throws Exception {
     assertThat(exportedTypes()).contains(Coroutine.class, Generator.Emitter.class);
     assertThat(exportedTypes()).flatMap(PublicApiTest::leaks).isEmpty();
   }

@@ -107,7 +107,7 @@ class SchedulerOrderTest {
 
   @Test
   @Feature("S2")
-  void ifTheCallerIsAFiberAThreadWorksForItInsideStop() throws Exception {
+  void ifTheCallerIsAFiberAThreadReplacesItInsideStop() throws Exception {
     try (Scheduler outer = Scheduler.builder().threads(1).build().start()) {
       outer
           .go(

@@ -45,11 +45,11 @@ class SchedulerStopTest {
     task.get();
   }
 
-  // ---- who ----
+  // ---- the calling thread ----
 
   @Test
   @Feature("S4")
-  void withUseCallerOnlyTheThreadThatStartedItMayStopIt() throws Exception {
+  void withUseCallerOnlyTheStartingThreadMayStopTheScheduler() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(2).useCaller(true).build().start();
     String caller = Thread.currentThread().toString();
     onAnotherThread(
@@ -69,7 +69,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void itsOwnFibersMayNotStopIt() throws Exception {
+  void aSchedulersOwnFibersMayNotStopIt() throws Exception {
     try (Scheduler scheduler = start(2)) {
       Fiber<Void> fiber =
           scheduler.go(
@@ -97,7 +97,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void aFiberOfAnotherSchedulerMayStopIt() throws Exception {
+  void aFiberOfAnotherSchedulerMayStopAScheduler() throws Exception {
     try (Scheduler other = start(1)) {
       Scheduler scheduler = start(1);
       AtomicBoolean ran = new AtomicBoolean();
@@ -135,7 +135,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void itStartsOnce() {
+  void aSchedulerStartsOnce() {
     Scheduler scheduler = start(1);
     assertThatIllegalStateException()
         .isThrownBy(scheduler::start)
@@ -150,7 +150,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void ifAFiberIsTheCallerOnlyItMayStop() throws Exception {
+  void ifAFiberIsTheCallerOnlyThatFiberMayStop() throws Exception {
     try (Scheduler scheduler = start(1)) {
       Scheduler inner = Scheduler.builder().threads(1).useCaller(true).build();
       AtomicBoolean ran = new AtomicBoolean();
@@ -387,7 +387,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void withinItsLimitNothingIsCancelled() throws Exception {
+  void stopWithinItsLimitCancelsNothing() throws Exception {
     Scheduler scheduler = start(1);
     Fiber<String> fiber =
         scheduler.go(
@@ -401,7 +401,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature({"S5", "S15"})
-  void atItsLimitTheRestIsCancelledAndNamed() throws Exception {
+  void stopCancelsAndNamesTheRemainingFibersAtItsLimit() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Scheduler scheduler = start(2);
       List<String> cleanUps = Collections.synchronizedList(new ArrayList<>());
@@ -501,7 +501,7 @@ class SchedulerStopTest {
    */
   @Test
   @Feature("S5")
-  void afterItGaveUpNothingIsAcceptedAndLost() throws Exception {
+  void afterASchedulerGaveUpNothingIsAcceptedAndLost() throws Exception {
     CountDownLatch accepted = new CountDownLatch(1);
     CountDownLatch stopped = new CountDownLatch(1);
     InheritableThreadLocal<String> slow =
@@ -546,7 +546,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void aDeadlockIsNoEndByItself() throws Exception {
+  void aDeadlockAloneDoesNotEndStop() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Void> forEver = scheduler.go(FiberOptions.named("for ever"), () -> Fiber.suspend());
     waits(forEver);
@@ -586,7 +586,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void theCallersInterruptStatusIsItsOwn() {
+  void fibersAndCallerDoNotShareTheInterruptStatus() {
     Scheduler calm = Scheduler.builder().threads(1).useCaller(true).build().start();
     calm.go(() -> Thread.currentThread().interrupt());
     calm.stop();

@@ -107,7 +107,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void anybodyMayCancelAndThenNobodyNeedsToJoin() {
+  void anyThreadMayCancelAndThenNoJoinIsNeeded() {
     try (Scope scope = Scope.open()) {
       scope.go(() -> ScopeTest.forEver());
       scope.go(scope::cancel);
@@ -169,7 +169,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void theDeadlineHoldsForWhatIsSubmittedAfterIt() {
+  void theDeadlineHoldsForFibersSubmittedAfterIt() {
     try (Scope scope = Scope.open(Scope.Joiner.awaitAll(), SOON)) {
       scope.go(() -> {});
       eventually("the deadline has passed", () -> neverRuns(scope.go(() -> {})));
@@ -335,7 +335,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void inACancelledScopeGoTakesTheSameTimeHoweverManyThereAre() throws Exception {
+  void inACancelledScopeGoTakesConstantTime() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Long> opener =
           scheduler.go(
@@ -402,7 +402,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void afterAnInterruptedJoinCloseDoesNotComplain() throws Exception {
+  void afterAnInterruptedJoinCloseDoesNotThrow() throws Exception {
     Scope scope = Scope.open();
     Fiber<Void> fiber = scope.go(() -> ScopeTest.forEver());
     Thread.currentThread().interrupt();

@@ -86,7 +86,7 @@ class ScopeJoinerTest {
   }
 
   @Test
-  void anySuccessfulFailsIfAllDo() {
+  void anySuccessfulFailsIfAllFibersFail() {
     IOException first = new IOException("first");
     IOException second = new IOException("second");
     Scope.Joiner<String> any = Scope.Joiner.anySuccessfulResultOrThrow();
@@ -118,7 +118,7 @@ class ScopeJoinerTest {
   }
 
   @Test
-  void awaitAllCollectsWhateverTheEnd() {
+  void awaitAllCollectsSuccessesAndFailures() {
     Scope.Joiner<List<Fiber<?>>> all = Scope.Joiner.awaitAll();
     try (Scope scope = Scope.open(all)) {
       Fiber<Integer> good = scope.go(() -> 1);

@@ -38,7 +38,7 @@ class ScopeMemberTest {
 
   @ParameterizedTest
   @MethodSource("joiners")
-  void aFiberOfAScopeMayStartMoreInIt(Supplier<Scope.Joiner<?>> joiner) {
+  void aFiberOfAScopeMayStartMoreFibersInIt(Supplier<Scope.Joiner<?>> joiner) {
     List<String> crawled = new ArrayList<>();
     Weft.run(
         () -> {
@@ -82,7 +82,7 @@ class ScopeMemberTest {
 
   @ParameterizedTest
   @EnumSource
-  void fibersOfScopesInsideMayStartMoreInTheOuterOne(ScopeTest.Opener opener) throws Exception {
+  void fibersOfInnerScopesMayStartMoreInTheOuterScope(ScopeTest.Opener opener) throws Exception {
     opener.run(
         () -> {
           AtomicInteger ran = new AtomicInteger();
@@ -131,7 +131,7 @@ class ScopeMemberTest {
   }
 
   @Test
-  void inACancelledScopeWhatAFiberStartsNeverRuns() {
+  void inACancelledScopeANewFiberNeverRuns() {
     AtomicBoolean ran = new AtomicBoolean();
     AtomicReference<Fiber<Void>> late = new AtomicReference<>();
     try (Scope scope = Scope.open()) {
@@ -174,7 +174,7 @@ class ScopeMemberTest {
   }
 
   @Test
-  void theJoinerIsToldByTheFiberThatStartsOneAtATime() {
+  void theStartingFiberCallsTheJoinerOneCallAtATime() {
     class Counting implements Scope.Joiner<Integer> {
       private int begun;
       private int ended;
@@ -249,7 +249,7 @@ class ScopeMemberTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatAFiberStartsSeesTheScopedValuesBoundWhenTheScopeWasOpened(ScopeTest.Opener opener)
+  void aFiberSeesTheScopedValuesBoundWhenTheScopeWasOpened(ScopeTest.Opener opener)
       throws Exception {
     opener.run(
         () ->

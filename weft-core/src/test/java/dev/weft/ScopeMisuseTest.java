@@ -62,7 +62,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void alsoIfItIsTheCauseOfAnotherFailureOrSuppressedInIt() {
+  void aMisuseComesOutAlsoAsACauseOrSuppressed() {
     for (boolean suppressed : new boolean[] {true, false}) {
       try (Scope scope = Scope.open(Scope.Joiner.awaitAll())) {
         scope.go(
@@ -85,7 +85,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void alsoThroughAScopeInside() {
+  void aMisuseComesOutThroughAnInnerScope() {
     try (Scope outer = Scope.open(Scope.Joiner.awaitAll())) {
       outer.go(
           () -> {
@@ -101,7 +101,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void alsoIfTheFiberIsCancelled() {
+  void aMisuseComesOutAlsoIfTheFiberIsCancelled() {
     try (Scope scope = Scope.open(Scope.Joiner.awaitAll())) {
       Fiber<Void> fiber =
           scope.go(
@@ -122,7 +122,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void itIsSuppressedInTheFailureThatComesOutInstead() {
+  void aMisuseIsSuppressedInTheFailureThatComesOutInstead() {
     IOException failure = new IOException("planned");
     Scope.Joiner<String> failing =
         () -> {
@@ -139,7 +139,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void afterAnInterruptedJoinItComesOutOfClose() {
+  void afterAnInterruptedJoinAMisuseComesOutOfClose() {
     Scope scope = Scope.open(Scope.Joiner.awaitAll());
     Fiber<Void> mistaken = scope.go(scope::close);
     Fiber<Void> other = scope.go(() -> ScopeTest.forEver());
@@ -154,7 +154,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void onceJoinHasToldItCloseDoesNot() {
+  void aMisuseThatJoinHasThrownDoesNotComeOutOfClose() {
     Scope scope = Scope.open(Scope.Joiner.awaitAll());
     scope.go(scope::close);
     assertThatExceptionOfType(CompletionException.class).isThrownBy(scope::join);
@@ -269,7 +269,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void ifItWasCancelledThatIsTheCause() {
+  void ifTheOpenerWasCancelledTheOpenScopeIsTheCause() {
     AtomicBoolean childEnded = new AtomicBoolean();
     Fiber<Void> opener =
         Weft.go(
@@ -287,7 +287,7 @@ class ScopeMisuseTest {
 
   @ParameterizedTest
   @MethodSource("joiners")
-  void inAScopeItComesOutOfJoinWhateverTheJoiner(Supplier<Scope.Joiner<?>> joiner) {
+  void anOpenScopeComesOutOfTheOuterJoinWhateverTheJoiner(Supplier<Scope.Joiner<?>> joiner) {
     AtomicBoolean childEnded = new AtomicBoolean();
     try (Scope scope = Scope.open(joiner.get())) {
       scope.go(() -> leaveOpen(childEnded));
@@ -299,7 +299,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void severalAreClosedAndTheirFailuresAreKept() {
+  void severalOpenScopesAreClosedAndTheirFailuresAreKept() {
     IOException failure = new IOException("of a forgotten fiber");
     AtomicBoolean childEnded = new AtomicBoolean();
     Fiber<Void> opener =
@@ -336,7 +336,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void itComesOutOfWeftRun() {
+  void anOpenScopeComesOutOfWeftRun() {
     AtomicBoolean childEnded = new AtomicBoolean();
     assertThatIllegalStateException()
         .isThrownBy(() -> Weft.run(() -> leaveOpen(childEnded)))

@@ -78,7 +78,8 @@ class ScopeTest {
 
   @ParameterizedTest
   @EnumSource
-  void theFirstFailureCancelsTheOthersAndTheirsAreSuppressed(Opener opener) throws Exception {
+  void theFirstFailureCancelsTheOtherFibersAndTheirFailuresAreSuppressed(Opener opener)
+      throws Exception {
     opener.run(
         () -> {
           AtomicInteger cleanedUp = new AtomicInteger();
@@ -123,7 +124,7 @@ class ScopeTest {
 
   @ParameterizedTest
   @EnumSource
-  void whenTheBlockThrowsItsFibersAreCancelledAndWaitedFor(Opener opener) throws Exception {
+  void whenTheBlockThrowsItsFibersAreCancelledAndAwaited(Opener opener) throws Exception {
     opener.run(
         () -> {
           AtomicBoolean ended = new AtomicBoolean();
@@ -188,7 +189,7 @@ class ScopeTest {
   }
 
   @Test
-  void aFailureComesOutOfCloseIfNobodyJoins() {
+  void aFailureComesOutOfCloseWithoutJoin() {
     IOException failure = new IOException("nobody joins");
     assertThatExceptionOfType(CompletionException.class)
         .isThrownBy(
@@ -281,7 +282,7 @@ class ScopeTest {
   }
 
   @Test
-  void afterJoinAndCloseItTakesNoMore() {
+  void afterJoinAndCloseAScopeTakesNoMoreFibers() {
     Scope scope = Scope.open();
     scope.go(() -> {});
     scope.join();

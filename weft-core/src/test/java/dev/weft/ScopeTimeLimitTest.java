@@ -43,7 +43,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void fibersInsideItAreCancelledAlsoIfTheOpenerDoesNotWait(Place place) throws Exception {
+  void fibersInsideTheLimitAreCancelledAlsoIfTheOpenerDoesNotWait(Place place) throws Exception {
     place.run(
         () ->
             Weft.withTimeout(
@@ -71,7 +71,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void fibersOutsideItGoOn(Place place) throws Exception {
+  void fibersOutsideTheLimitGoOn(Place place) throws Exception {
     place.run(
         () -> {
           try (Scope outer = Scope.open()) {
@@ -143,7 +143,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void inAScopeOpenedWhenItIsOverNothingRuns(Place place) throws Exception {
+  void inAScopeOpenedAfterTheLimitNothingRuns(Place place) throws Exception {
     place.run(
         () -> {
           AtomicBoolean ran = new AtomicBoolean();
@@ -217,7 +217,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void theLimitOfAGeneratorIsNoneOnScopesOfItsConsumer(Place place) throws Exception {
+  void theLimitOfAGeneratorDoesNotApplyToScopesOfItsConsumer(Place place) throws Exception {
     place.run(
         () -> {
           CountDownLatch over = new CountDownLatch(1);

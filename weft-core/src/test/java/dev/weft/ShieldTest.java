@@ -250,7 +250,7 @@ class ShieldTest {
   }
 
   @Test
-  void afterTheBodyTheCancelStandsAtTheNextWaitOfTheJdkToo() throws Exception {
+  void afterTheBodyTheCancelFailsTheNextWaitOfTheJdkToo() throws Exception {
     AtomicBoolean interrupted = new AtomicBoolean();
     Fiber<Void> fiber =
         scheduler.go(
@@ -318,7 +318,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void aLimitThatPassedBeforeTheBodyStandsAfterIt(Place place) throws Exception {
+  void aLimitThatPassedBeforeTheBodyTakesEffectAfterIt(Place place) throws Exception {
     place.run(
         () -> {
           AtomicInteger stages = new AtomicInteger();
@@ -347,7 +347,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void aBodyThatEndsWellAfterTheLimitLeavesNoInterrupt(Place place) throws Exception {
+  void aBodyThatEndsNormallyAfterTheLimitLeavesNoInterrupt(Place place) throws Exception {
     place.run(
         () -> {
           Weft.withTimeout(SHORT, () -> Weft.shielded(() -> Thread.sleep(SHORT.multipliedBy(3))));
@@ -455,7 +455,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void alsoIfItIsALimitThatPasses(Place place) throws Exception {
+  void scopesAreTreatedTheSameWhenALimitPasses(Place place) throws Exception {
     place.run(
         () -> {
           AtomicInteger stages = new AtomicInteger();
@@ -489,7 +489,7 @@ class ShieldTest {
   }
 
   @Test
-  void aScopeOfTheBodyThatOutlivesItIsCancelledThen() throws Exception {
+  void aScopeThatOutlivesTheBodyIsCancelledAfterIt() throws Exception {
     AtomicReference<Fiber<?>> child = new AtomicReference<>();
     Fiber<Void> fiber =
         scheduler.go(
@@ -569,7 +569,7 @@ class ShieldTest {
   }
 
   @Test
-  void anInterruptThatTheBodyDoesNotNoticeIsThereAfterALimitToo() throws Exception {
+  void anInterruptThatTheBodyDoesNotNoticeIsStillSetAfterALimit() throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
@@ -611,7 +611,7 @@ class ShieldTest {
   // ---- coroutines ----
 
   @Test
-  void aShieldInAGeneratorIsNoneForItsConsumer() throws Exception {
+  void aShieldInAGeneratorDoesNotShieldItsConsumer() throws Exception {
     AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
         scheduler.go(
@@ -679,7 +679,7 @@ class ShieldTest {
   // ---- races ----
 
   @Test
-  void aCancelThatMeetsAShieldNeitherGetsInNorIsLost() throws Exception {
+  void aCancelThatMeetsAShieldIsHeldBackAndNotLost() throws Exception {
     for (int i = 0; i < 2_000; i++) {
       AtomicInteger rounds = new AtomicInteger();
       AtomicBoolean gotIn = new AtomicBoolean();
@@ -714,7 +714,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void aLimitThatMeetsAShieldNeitherGetsInNorIsLost(Place place) throws Exception {
+  void aLimitThatMeetsAShieldIsHeldBackAndNotLost(Place place) throws Exception {
     place.run(
         () -> {
           AtomicBoolean gotIn = new AtomicBoolean();
@@ -737,7 +737,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatTheBodyReturnsOrThrowsComesOutAsItIs(Place place) throws Exception {
+  void theResultOrExceptionOfTheBodyComesOutUnchanged(Place place) throws Exception {
     place.run(
         () -> {
           String result = Weft.shielded(() -> "result");

@@ -45,7 +45,7 @@ class SwitchTest {
    */
   @Test
   @Feature("S6")
-  void anInterruptIsForTheFiberAndNotForItsThread() throws Exception {
+  void anInterruptReachesTheFiberAndNotItsCarrier() throws Exception {
     AtomicInteger seen = new AtomicInteger();
     AtomicInteger leftBehind = new AtomicInteger();
     Scheduler scheduler =
@@ -128,7 +128,7 @@ class SwitchTest {
 
   @Test
   @Feature("H9")
-  void aJdkThatMountsOtherwiseSwitchesByItself(@TempDir Path patch) throws Exception {
+  void onAJdkThatMountsDifferentlyTheJdkSwitches(@TempDir Path patch) throws Exception {
     HookMisfitTest.renameField(Class.forName("java.lang.VirtualThread"), "CARRIER_THREAD", patch);
     ForkedJvm.Result result = HookMisfitTest.run("--patch-module=java.base=" + patch);
     assertThat(result.exitStatus()).as(result.output()).isZero();

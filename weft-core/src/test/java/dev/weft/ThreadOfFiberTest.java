@@ -59,7 +59,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void beforeTheFirstSliceItHasBeenStarted() throws Exception {
+  void theThreadIsStartedBeforeTheFirstSlice() throws Exception {
     try (Busy busy = new Busy()) {
       AtomicReference<Thread> ranIn = new AtomicReference<>();
       Fiber<Void> fiber = busy.scheduler.go(() -> ranIn.set(Thread.currentThread()));
@@ -78,7 +78,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void joiningItIsJoiningTheFiber() throws Exception {
+  void joiningTheThreadIsJoiningTheFiber() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       for (int i = 0; i < 200; i++) {
         Fiber<Void> fiber = scheduler.go(() -> Fiber.sleep(Duration.ofNanos(100_000)));
@@ -133,7 +133,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void ofASchedulerThatNeverRanItItHasEnded() {
+  void theThreadOfAFiberThatNeverRanHasEndedAfterStop() {
     Scheduler scheduler = Scheduler.builder().threads(1).build();
     Fiber<Void> fiber = scheduler.go(() -> {});
     Fiber<Void> asked = scheduler.go(() -> {});
@@ -145,7 +145,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void itInheritsWhatTheFiberInherits() throws Exception {
+  void theThreadInheritsWhatTheFiberInherits() throws Exception {
     InheritableThreadLocal<String> local = new InheritableThreadLocal<>();
     ScopedValue<String> value = ScopedValue.newInstance();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
@@ -171,7 +171,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void itCanBeAskedForBeforeTheFiberIsQueued() throws Exception {
+  void theThreadCanBeAskedForBeforeTheFiberIsQueued() throws Exception {
     AtomicInteger ran = new AtomicInteger();
     List<Thread> threads = new ArrayList<>();
     Scope.Joiner<Void> joiner =
@@ -313,7 +313,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S21")
-  void aFiberThatHasEndedKeepsNoThreadThatNobodyAskedFor() throws Exception {
+  void anEndedFiberKeepsNoThreadThatWasNotAskedFor() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber = scheduler.go(() -> Fiber.suspend());
       waits(fiber);

@@ -65,7 +65,7 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void withoutAnyOtherItIsTheDefaultHandlerOfTheJvm() {
+  void withoutAnyOtherTheDefaultHandlerOfTheJvmGetsTheFailure() {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       scheduler.go(FiberOptions.named("fails"), () -> fail());
     }
@@ -77,20 +77,20 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void soItIsOfRun() {
+  void theDefaultHandlerGetsFailuresOfRun() {
     Weft.run(() -> Weft.here().go(FiberOptions.named("in run"), () -> fail()));
     assertTold("default", "in run");
   }
 
   @Test
-  void soItIsOfTheSharedScheduler() {
+  void theDefaultHandlerGetsFailuresOfTheSharedScheduler() {
     Scheduler.shared().go(FiberOptions.named("shared"), () -> fail());
     eventually("the handler gets the failure", () -> !told.isEmpty());
     assertTold("default", "shared");
   }
 
   @Test
-  void theHandlerOfTheSchedulerComesBeforeIt() {
+  void theHandlerOfTheSchedulerComesBeforeTheDefault() {
     List<Thread> threads = new CopyOnWriteArrayList<>();
     try (Scheduler scheduler =
         Scheduler.builder()
@@ -144,7 +144,7 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void theFiberOfATimerOrATaskIsTreatedAlike() {
+  void failuresOfTimersAndTasksAreTreatedAlike() {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       scheduler.timers().after(Duration.ZERO, UncaughtFailureTest::fail);
       try (FiberPool pool = FiberPool.builder().scheduler(scheduler).build()) {
@@ -194,7 +194,7 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void theProcessDoesNotEndBeforeTheHandlerIsTold() throws Exception {
+  void theProcessDoesNotEndBeforeTheHandlerHasRun() throws Exception {
     ForkedJvm.Result result = ProcessLifeTest.run(Last.class);
     assertThat(result.output()).startsWith("main ended\n").contains("\ndeliberate\n");
     assertThat(result.exitStatus()).isEqualTo(3);

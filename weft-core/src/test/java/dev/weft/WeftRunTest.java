@@ -44,7 +44,7 @@ class WeftRunTest {
   }
 
   @Test
-  void itWorksInsideAFiberToo() {
+  void runWorksInsideAFiberToo() {
     AtomicInteger ended = new AtomicInteger();
     Weft.run(
         () -> {
@@ -59,7 +59,7 @@ class WeftRunTest {
   }
 
   @Test
-  void insideACoroutineItsFibersAreNotInIt() {
+  void fibersOfRunInsideACoroutineAreOutsideIt() {
     AtomicInteger refused = new AtomicInteger();
     Coroutine coroutine =
         Coroutine.of(
@@ -89,7 +89,7 @@ class WeftRunTest {
   }
 
   @Test
-  void theFailureOfTheBodyComesOutAndIsNotReportedBesides() {
+  void theFailureOfTheBodyComesOutAndIsNotReportedToo() {
     try (LogCapture log = new LogCapture()) {
       IllegalStateException unchecked = new IllegalStateException("unchecked");
       assertThatThrownBy(
@@ -120,7 +120,7 @@ class WeftRunTest {
   }
 
   @Test
-  void theBodyMayFailBeforeTheOthersHaveEnded() {
+  void theBodyMayFailBeforeTheOtherFibersHaveEnded() {
     AtomicInteger ended = new AtomicInteger();
     assertThatThrownBy(
             () ->

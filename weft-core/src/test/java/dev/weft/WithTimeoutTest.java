@@ -72,7 +72,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void inTimeItReturnsTheResult(Place place) throws Exception {
+  void aBodyWithinItsLimitReturnsItsResult(Place place) throws Exception {
     place.run(
         () -> {
           assertThat(Weft.<String>withTimeout(LONG, () -> "done")).isEqualTo("done");
@@ -116,7 +116,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest(name = "{1} on {0}")
   @MethodSource("blockedCalls")
-  void aWaitThatIsOverTimeFails(Place place, String name, Callable<?> body) throws Exception {
+  void aWaitBeyondTheLimitFails(Place place, String name, Callable<?> body) throws Exception {
     place.run(
         () -> {
           long start = System.nanoTime();
@@ -190,7 +190,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void whenBothAreOverBothAreNoticed(Place place) throws Exception {
+  void whenBothLimitsHavePassedBothTimeOut(Place place) throws Exception {
     place.run(
         () -> {
           AtomicInteger inner = new AtomicInteger();
@@ -249,7 +249,7 @@ class WithTimeoutTest {
   }
 
   @Test
-  void aBodyThatEndsWellIsNotFailedForBeingLate() throws Exception {
+  void aBodyThatEndsNormallyAfterItsLimitDoesNotFail() throws Exception {
     Place.FIBER.run(
         () -> {
           String result =
@@ -270,7 +270,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatTheBodyThrowsComesOut(Place place) throws Exception {
+  void theExceptionOfTheBodyComesOut(Place place) throws Exception {
     place.run(
         () -> {
           assertThatIllegalStateException()
@@ -304,7 +304,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void aTimeoutExceptionOfTheBodysOwnComesOutAsItIs(Place place) throws Exception {
+  void theBodysOwnTimeoutExceptionComesOutUnchanged(Place place) throws Exception {
     place.run(
         () -> {
           TimeoutException own = new TimeoutException("the body's own");
@@ -388,7 +388,7 @@ class WithTimeoutTest {
 
   @Test
   @Feature("S15")
-  void aCancelInsideIsNoTimeoutAndStands() throws Exception {
+  void aCancelInsideIsNoTimeoutAndStaysSet() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       AtomicInteger stages = new AtomicInteger();
       Fiber<Void> fiber =
@@ -438,7 +438,7 @@ class WithTimeoutTest {
   }
 
   @Test
-  void aLimitOfNothingIsOverAtTheFirstWait() throws Exception {
+  void aZeroLimitFailsTheFirstWait() throws Exception {
     Place.FIBER.run(
         () -> {
           for (Duration none : new Duration[] {Duration.ZERO, ms(-5)}) {
@@ -479,7 +479,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void theLimitOfASuspendedGeneratorIsNoneOnItsConsumer(Place place) throws Exception {
+  void theLimitOfASuspendedGeneratorDoesNotApplyToItsConsumer(Place place) throws Exception {
     place.run(
         () -> {
           Generator<String> generator = Generator.of(out -> limited(out, () -> Thread.sleep(LONG)));
@@ -494,7 +494,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void neitherIfItsTimeWasOverBeforeItGaveAnElement(Place place) throws Exception {
+  void norDoesALimitThatPassedBeforeTheFirstElement(Place place) throws Exception {
     place.run(
         () -> {
           Generator<String> generator =
@@ -539,7 +539,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void theLimitAroundItsConsumerHoldsInAGeneratorToo(Place place) throws Exception {
+  void theLimitAroundAConsumerHoldsInItsGeneratorToo(Place place) throws Exception {
     place.run(
         () -> {
           Generator<String> generator =

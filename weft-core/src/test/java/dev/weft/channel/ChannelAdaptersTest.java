@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 @Feature("K3")
 class ChannelAdaptersTest {
   @Test
-  void aFutureIsAChannelOfOne() throws Exception {
+  void aFutureIsAChannelOfOneValue() throws Exception {
     CompletableFuture<String> future = new CompletableFuture<>();
     Channel<String> channel = Channel.from(future);
     assertThat(channel.tryReceive()).isEmpty();
@@ -133,7 +133,7 @@ class ChannelAdaptersTest {
   }
 
   @Test
-  void aChannelPublishesAsManyAsAreAskedFor() throws Exception {
+  void aChannelPublishesAsManyValuesAsAreRequested() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     for (int i = 0; i < 6; i++) {
       channel.send(i);
@@ -151,7 +151,7 @@ class ChannelAdaptersTest {
   }
 
   @Test
-  void errorsAndBadRequestsAreToldAndCancelEnds() throws Exception {
+  void errorsAndBadRequestsReachTheSubscriberAndCancelEnds() throws Exception {
     IOException cause = new IOException("planned");
     Channel<Integer> failing = Channel.unlimited();
     Notes notes = subscribe(failing);
@@ -189,7 +189,7 @@ class ChannelAdaptersTest {
   }
 
   @Test
-  void aSubscriberThatAsksForNothingIsToldOfTheEnd() throws Exception {
+  void aSubscriberWithoutDemandGetsTheEnd() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     Notes notes = subscribe(channel);
     notes.subscription.request(1);
@@ -202,7 +202,7 @@ class ChannelAdaptersTest {
   }
 
   @Test
-  void aSubscriberThatAsksForNothingIsToldWhenOthersHaveTakenTheRest() throws Exception {
+  void aSubscriberWithoutDemandGetsTheEndWhenOthersHaveTakenTheRest() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     Notes notes = subscribe(channel);
     channel.send(1);
@@ -215,7 +215,7 @@ class ChannelAdaptersTest {
   }
 
   @Test
-  void aSubscriberThatHasLeftIsForgotten() throws Exception {
+  void aCancelledSubscriberIsForgotten() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     for (int i = 0; i < 3; i++) {
       subscribe(channel).subscription.cancel();

@@ -112,7 +112,7 @@ class ChannelCancelTest {
     return operation.sends() ? channel.tryReceive().isPresent() : channel.trySend(1);
   }
 
-  private void assertNobodyIsLeft() {
+  private void assertNoWaiterIsLeft() {
     for (Channel<Integer> each : List.of(channel, idle)) {
       assertThat(each.tryReceive()).as("a sender is left at " + each).isEmpty();
       assertThat(each.trySend(5)).as("a receiver is left at " + each).isFalse();
@@ -123,7 +123,7 @@ class ChannelCancelTest {
 
   @ParameterizedTest
   @EnumSource
-  void beforeIt(Operation operation) throws Exception {
+  void aCancelBeforeTheOperationFailsIt(Operation operation) throws Exception {
     AtomicReference<Throwable> thrown = new AtomicReference<>();
     Fiber<Integer> fiber =
         scheduler.go(
@@ -141,12 +141,12 @@ class ChannelCancelTest {
     assertThat(thrown.get())
         .isInstanceOf(
             operation.isChecked() ? InterruptedException.class : CancellationException.class);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void beforeItAlthoughItNeedNotWait(Operation operation) throws Exception {
+  void aCancelBeforeAnOperationThatNeedNotWaitFailsItToo(Operation operation) throws Exception {
     Fiber<?> other =
         operation.sends()
             ? scheduler.go(() -> channel.receive())
@@ -162,22 +162,22 @@ class ChannelCancelTest {
     assertThat(other.status()).as("nothing was done").isEqualTo(Fiber.Status.WAITING);
     other.cancel();
     assertCancelled(other);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void whileItWaits(Operation operation) throws Exception {
+  void aCancelWhileTheOperationWaits(Operation operation) throws Exception {
     Fiber<Integer> fiber = begin(operation);
     waits(fiber);
     fiber.cancel();
     assertCancelled(fiber);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void whileItWaitsBetweenOthers(Operation operation) throws Exception {
+  void aCancelWhileTheOperationWaitsBetweenOthers(Operation operation) throws Exception {
     Fiber<Integer> before = begin(operation);
     waits(before);
     Fiber<Integer> fiber = begin(operation);
@@ -191,12 +191,12 @@ class ChannelCancelTest {
     assertThat(meet(operation)).isTrue();
     assertThat(after.join()).isEqualTo(1);
     assertThat(meet(operation)).isFalse();
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void afterTheOtherSideHasComeItIsDone(Operation operation) throws Exception {
+  void afterTheOtherSideHasComeTheOperationIsDone(Operation operation) throws Exception {
     AtomicReference<Integer> result = new AtomicReference<>();
     Fiber<Integer> fiber =
         scheduler.go(
@@ -216,7 +216,7 @@ class ChannelCancelTest {
     assertThat(met[0]).isTrue();
     assertCancelled(fiber);
     assertThat(result.get()).as("the received value").isEqualTo(1);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
@@ -240,7 +240,7 @@ class ChannelCancelTest {
         .join();
     assertCancelled(fiber);
     assertThat(result.get() != null).as("got something").isEqualTo(met[0]);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
@@ -262,13 +262,13 @@ class ChannelCancelTest {
       canceller.join();
       eventually("the fiber ends", () -> fiber.status() == Fiber.Status.DONE);
       assertThat(result.get() != null).as("got something").isEqualTo(met);
-      assertNobodyIsLeft();
+      assertNoWaiterIsLeft();
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void aTimeLimitAroundItEndsIt(Operation operation) throws Exception {
+  void aTimeLimitAroundTheOperationEndsIt(Operation operation) throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
@@ -280,12 +280,12 @@ class ChannelCancelTest {
               return Thread.interrupted();
             });
     assertThat(fiber.join()).as("an interrupt is left").isFalse();
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void anInterruptOfAPlainThreadEndsIt(Operation operation) throws Exception {
+  void anInterruptOfAPlainThreadEndsTheOperation(Operation operation) throws Exception {
     List<Throwable> thrown = new ArrayList<>();
     Callable<Optional<Integer>> body = () -> Optional.of(operation.run(channel, idle));
     Thread thread =
@@ -310,7 +310,7 @@ class ChannelCancelTest {
     assertThat(thrown.getFirst())
         .isInstanceOf(
             operation.isChecked() ? InterruptedException.class : CancellationException.class);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   private static void assertCancelled(Fiber<?> fiber) {

@@ -51,7 +51,7 @@ class ChannelCloseTest {
   }
 
   @Test
-  void nothingGoesInAndWhatIsInComesOut() throws Exception {
+  void aClosedChannelTakesNoValueAndDeliversItsBuffer() throws Exception {
     Channel<Integer> channel = Channel.buffered(5);
     channel.send(1);
     channel.send(2);

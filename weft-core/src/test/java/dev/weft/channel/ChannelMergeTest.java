@@ -64,7 +64,7 @@ class ChannelMergeTest {
   }
 
   @Test
-  void nothingIsLostOrDuplicatedAmongSeveralThatMerge() throws Exception {
+  void noValueIsLostOrDuplicatedAmongSeveralMergingFibers() throws Exception {
     try (Scheduler one = Scheduler.builder().threads(1).build().start();
         Scheduler two = Scheduler.builder().threads(2).build().start()) {
       for (int round = 0; round < 100; round++) {

@@ -53,7 +53,7 @@ class ChannelRendezvousTest {
   }
 
   @Test
-  void sendersAreServedInTheOrderOfTheirComing() throws Exception {
+  void sendersAreServedInFifoOrder() throws Exception {
     List<Fiber<Void>> senders = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       senders.add(sender(i));
@@ -65,7 +65,7 @@ class ChannelRendezvousTest {
   }
 
   @Test
-  void receiversAreServedInTheOrderOfTheirComing() throws Exception {
+  void receiversAreServedInFifoOrder() throws Exception {
     List<Fiber<Integer>> receivers = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       receivers.add(receiver());
@@ -146,7 +146,7 @@ class ChannelRendezvousTest {
 
   @Test
   @Feature("S18")
-  void dumpsSayWhatIsWaitedFor() throws Exception {
+  void dumpsNameTheChannel() throws Exception {
     Fiber<Integer> receiver = receiver();
     assertThat(scheduler.dump().text()).contains("waits for a value from " + channel);
     assertThat(channel.toString()).matches("channel [0-9]+ \\(rendezvous\\)");
@@ -159,7 +159,7 @@ class ChannelRendezvousTest {
   }
 
   @Test
-  void whatWasDoneBeforeASendIsSeenAfterTheReceive() throws Exception {
+  void aSendHappensBeforeItsReceiveReturns() throws Exception {
     try (Scheduler two = Scheduler.builder().threads(2).build().start()) {
       int[] plain = new int[1];
       Channel<Integer> back = Channel.rendezvous();

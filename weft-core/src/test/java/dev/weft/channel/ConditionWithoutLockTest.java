@@ -82,7 +82,7 @@ class ConditionWithoutLockTest {
   }
 
   @Test
-  void aTimeoutIsToldFromASignal() throws Exception {
+  void aTimeoutIsDistinguishedFromASignal() throws Exception {
     assertThat(scheduler.go(() -> condition.await(Duration.ofMillis(1))).join()).isFalse();
     Fiber<Boolean> fiber = scheduler.go(() -> condition.await(LONG));
     waits(fiber);
@@ -91,7 +91,7 @@ class ConditionWithoutLockTest {
   }
 
   @Test
-  void aSignalThatMeetsNobodyIsLost() throws Exception {
+  void aSignalWithoutAWaiterIsLost() throws Exception {
     condition.signal();
     condition.signalAll();
     assertThat(scheduler.go(() -> condition.await(Duration.ofMillis(1))).join()).isFalse();

@@ -96,7 +96,7 @@ class SelectFairnessTest {
   }
 
   @Test
-  void threeOfOneChannelAmongOthers() throws Exception {
+  void threeClausesOfOneChannelAmongOthers() throws Exception {
     assertEven(
         results(
             3,

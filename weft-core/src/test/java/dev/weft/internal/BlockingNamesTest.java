@@ -86,7 +86,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void theOthersOfTheOnlyThreadGoOn() throws Exception {
+  void theOtherFibersOfTheOnlyThreadGoOn() throws Exception {
     Fiber<List<InetAddress>> byName = scheduler.go(() -> names.lookupByName("ten", ANY).toList());
     Fiber<String> byAddress = scheduler.go(() -> names.lookupByAddress(TEN));
     slow.asked.await();
@@ -118,7 +118,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void outsideFibersAndWhenTurnedOffItIsAskedRightThere() throws Exception {
+  void outsideFibersAndWhenTurnedOffTheLookUpRunsOnTheCaller() throws Exception {
     slow.answer.countDown();
     assertThat(names.lookupByAddress(TEN)).isEqualTo("ten");
     assertThat(slow.askedBy.get()).isEqualTo(Thread.currentThread().toString());
@@ -159,7 +159,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void anInterruptAndADeadlineStandAfterIt() throws Exception {
+  void anInterruptAndADeadlineTakeEffectAfterTheLookUp() throws Exception {
     slow.answer.countDown();
     scheduler
         .go(
@@ -188,7 +188,7 @@ class BlockingNamesTest {
   // ---- the JDK and the provider ----
 
   @Test
-  void theJdkFindsIt() throws Exception {
+  void theJdkFindsTheProvider() throws Exception {
     assertThat(ServiceLoader.load(InetAddressResolverProvider.class).findFirst())
         .containsInstanceOf(BlockingNames.class);
     InetAddress found = scheduler.go(() -> InetAddress.getByName("localhost")).join();
@@ -229,7 +229,7 @@ class BlockingNamesTest {
 
   @Test
   @Feature("H6")
-  void thePropertyTurnsItOnAndOff() throws Exception {
+  void thePropertyTurnsTheProviderOnAndOff() throws Exception {
     assertThat(inFiber().output()).isEqualTo("true\nhelpers: 1\n");
     assertThat(inFiber("-Dweft.hook=timers,names").output()).isEqualTo("true\nhelpers: 1\n");
     assertThat(inFiber("-Dweft.hook=off").output()).isEqualTo("true\nhelpers: 0\n");
@@ -255,7 +255,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void programsWithoutFibersLoadNoneAndNeedNoFlags() throws Exception {
+  void programsWithoutFibersLoadNoFibersAndNeedNoFlags() throws Exception {
     ForkedJvm.Result result =
         ForkedJvm.java("-Xlog:class+load:stdout", "-cp", classPath(), Plain.class.getName());
     assertThat(result.exitStatus()).isZero();

@@ -106,7 +106,7 @@ class IoManagerTest {
 
   @Test
   @Feature("I1")
-  void anEventThatOutlivesItsSuspendDoesNotWakeTheNextOne() throws Exception {
+  void anEventThatOutlivesItsSuspendDoesNotWakeTheNextSuspend() throws Exception {
     CountDownLatch first = new CountDownLatch(1);
     Fiber<Void> fiber =
         scheduler.go(

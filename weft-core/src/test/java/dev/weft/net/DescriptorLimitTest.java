@@ -146,7 +146,7 @@ class DescriptorLimitTest {
 
   @Test
   @Feature({"N4", "H9"})
-  void withoutDescriptorsForAPollerNobodyWaitsByIt(@TempDir Path folder) throws Exception {
+  void withoutDescriptorsForAPollerFibersWaitWithoutIt(@TempDir Path folder) throws Exception {
     assumeTrue(Poller.isEpoll(), "only then descriptors are needed that late");
     Command.Result result = run(FirstWait.class, folder);
     assertThat(result.stdout())
@@ -180,7 +180,7 @@ class DescriptorLimitTest {
 
   @Test
   @Feature("N4")
-  void acceptReportsItDoesNotSpinAndGoesOn(@TempDir Path folder) throws Exception {
+  void acceptReportsALackOfDescriptorsDoesNotSpinAndGoesOn(@TempDir Path folder) throws Exception {
     Command.Result result = run(Program.class, folder);
     assertThat(result.stdout()).isEqualTo("none left\nno spin\naccepted\n");
     assertThat(result.stderr())

@@ -158,7 +158,7 @@ class TcpTest {
 
   @Test
   @Feature({"N3", "I5"})
-  void writeSendsAllThoughTheOtherSideIsSlow() throws Exception {
+  void writeSendsEverythingAlthoughThePeerIsSlow() throws Exception {
     byte[] large = new byte[20_000_000];
     new Random(1).nextBytes(large);
     try (Nets.Pair pair = Nets.Pair.open()) {
@@ -449,7 +449,7 @@ class TcpTest {
 
   @Test
   @Feature("N7")
-  void streamsViewThem() throws Exception {
+  void inputAndOutputStreamsReadAndWriteTheSocket() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       pair.client().outputStream().write(200);
       pair.client().outputStream().write(bytes("line\n"));
@@ -554,7 +554,7 @@ class TcpTest {
 
   @Test
   @Feature("N1")
-  void plainThreadsAndForeignVirtualThreadsUseThemToo() throws Exception {
+  void plainThreadsAndOtherVirtualThreadsUseSocketsToo() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       List<String> out = java.util.Collections.synchronizedList(new ArrayList<>());
       for (Thread.Builder kind : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
@@ -689,7 +689,7 @@ class TcpTest {
 
   @Test
   @Feature("S15")
-  void aCancelledFiberDoesNotStandInLineAgain() throws Exception {
+  void aCancelledFiberDoesNotQueueForItsTurnAgain() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       Fiber<?> reader = scheduler.go(() -> pair.client().read(new byte[1]));
       waits(reader);
@@ -734,7 +734,7 @@ class TcpTest {
 
   @Test
   @Feature("N7")
-  void aBufferThatIsThereTwiceIsWrittenOnce() throws Exception {
+  void aBufferThatOccursTwiceIsWrittenOnce() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       ByteBuffer buffer = ByteBuffer.wrap(bytes("abc"));
       pair.client().write(buffer, buffer);
@@ -745,7 +745,7 @@ class TcpTest {
 
   @Test
   @Feature("N7")
-  void memoryThatMayNotBeUsedLosesNothing() throws Exception {
+  void aReadIntoClosedMemoryLosesNoData() throws Exception {
     ByteBuffer gone;
     try (Arena arena = Arena.ofShared()) {
       gone = arena.allocate(16).asByteBuffer();
@@ -782,7 +782,7 @@ class TcpTest {
 
   @Test
   @Feature("S5")
-  void aFiberThatItsSchedulerHasGivenUpCanStillUseSockets() throws Exception {
+  void aFiberThatItsSchedulerGaveUpOnCanStillUseSockets() throws Exception {
     AtomicBoolean givenUp = new AtomicBoolean();
     CompletableFuture<Object> seen = new CompletableFuture<>();
     try (Nets.Pair pair = Nets.Pair.open()) {

@@ -65,7 +65,7 @@ class UdpTest {
   }
 
   @Test
-  void eachDatagramIsOneAndMayBeEmpty() throws Exception {
+  void datagramsKeepTheirBoundariesAndMayBeEmpty() throws Exception {
     try (UdpSocket server = UdpSocket.bind(loopback());
         UdpSocket client = UdpSocket.bind(loopback())) {
       for (String text : List.of("one", "", "three")) {

@@ -109,7 +109,7 @@ class BarrierTest {
 
   @Test
   @Feature("Y7")
-  void theNumbersHaveNoGapsAfterSomebodyGaveUp() throws Exception {
+  void theNumbersHaveNoGapsAfterAPartyGaveUp() throws Exception {
     Barrier barrier = new Barrier(3);
     try (Crew crew = new Crew()) {
       Crew.Member leaves = crew.start(barrier::await).waits();

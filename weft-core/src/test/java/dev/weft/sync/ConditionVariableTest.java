@@ -63,7 +63,7 @@ class ConditionVariableTest {
   }
 
   @Test
-  void aSignalThatMeetsNobodyIsGone() throws Exception {
+  void aSignalWithoutAWaiterIsGone() throws Exception {
     Mutex mutex = new Mutex();
     variable.signal();
     variable.signalAll();
@@ -95,7 +95,7 @@ class ConditionVariableTest {
 
   @ParameterizedTest
   @MethodSource("locks")
-  void withAPredicateItLooksFirstAndAfterEachSignal(Lock lock) throws Exception {
+  void withAPredicateAwaitChecksFirstAndAfterEachSignal(Lock lock) throws Exception {
     int[] value = {0};
     lock.lock();
     variable.await(lock, () -> true);
@@ -125,7 +125,7 @@ class ConditionVariableTest {
 
   @ParameterizedTest
   @MethodSource("locks")
-  void withoutTheLockItIsRefusedAndNothingIsLeft(Lock lock) throws Exception {
+  void awaitWithoutTheLockIsRefusedAndLeavesNothingBehind(Lock lock) throws Exception {
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
       assertThatExceptionOfType(IllegalMonitorStateException.class)
@@ -166,7 +166,7 @@ class ConditionVariableTest {
   }
 
   @Test
-  void untilAConditionWithoutTheMutexIsRefusedAlsoIfItHolds() {
+  void awaitUntilWithoutTheMutexIsRefusedAlsoIfThePredicateHolds() {
     assertThatExceptionOfType(IllegalMonitorStateException.class)
         .isThrownBy(() -> variable.await(new Mutex(), () -> true))
         .withMessageContaining("cannot wait for a condition of mutex");

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 @SuppressWarnings("LockNotBeforeTry") // the test checks single steps
 class MutexTest {
   @Test
-  void oneAtATimeAlsoAcrossSuspensions() throws Exception {
+  void theMutexExcludesAlsoAcrossSuspensions() throws Exception {
     Mutex mutex = new Mutex();
     int[] count = {0};
     try (Crew crew = new Crew()) {
@@ -111,7 +111,7 @@ class MutexTest {
   }
 
   @Test
-  void tryLockTakesItOnlyIfFree() throws Exception {
+  void tryLockTakesTheMutexOnlyIfItIsFree() throws Exception {
     Mutex mutex = new Mutex();
     assertThat(mutex.tryLock()).isTrue();
     try (Crew crew = new Crew()) {
@@ -217,7 +217,7 @@ class MutexTest {
 
   @Test
   @SuppressWarnings({"WaitNotInLoop", "JavaUtilDate"})
-  void aConditionGivesItAwayAndTakesItBackAsItWas() throws Exception {
+  void aConditionReleasesTheMutexAndRestoresItsHolds() throws Exception {
     Mutex mutex = new Mutex();
     Condition condition = mutex.newCondition();
     assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(condition::await);

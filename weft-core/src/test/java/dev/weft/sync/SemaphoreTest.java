@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 @Feature({"Y4", "Y6"})
 class SemaphoreTest {
   @Test
-  void noMoreThanThePermitsAreInAtATime() throws Exception {
+  void noMoreHoldersThanPermits() throws Exception {
     Semaphore semaphore = new Semaphore(2);
     AtomicInteger in = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();

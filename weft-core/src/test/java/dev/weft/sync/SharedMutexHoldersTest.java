@@ -76,7 +76,7 @@ class SharedMutexHoldersTest {
   }
 
   @Test
-  void aReaderThatWaitedHoldsIt() throws Exception {
+  void aReaderThatWaitedHoldsTheLock() throws Exception {
     try (Crew crew = new Crew()) {
       write.lock();
       CountDownLatch release = new CountDownLatch(1);
@@ -130,7 +130,7 @@ class SharedMutexHoldersTest {
   }
 
   @Test
-  void aFiberHoldsItWhereverItRuns() throws Exception {
+  void aFiberHoldsTheLockOnWhicheverThread() throws Exception {
     try (Scheduler one = Scheduler.builder().threads(2).build().start();
         Scheduler other = Scheduler.builder().threads(1).build().start()) {
       one.go(
@@ -176,7 +176,7 @@ class SharedMutexHoldersTest {
   }
 
   @Test
-  void aConditionVariableCannotReleaseWhatTheCallerDoesNotHold() throws Exception {
+  void aConditionVariableCannotReleaseALockThatTheCallerDoesNotHold() throws Exception {
     read.lock();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       scheduler

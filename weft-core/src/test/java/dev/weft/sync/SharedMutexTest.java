@@ -221,7 +221,7 @@ class SharedMutexTest {
 
   @Test
   @Feature("Y7")
-  void readersBehindAWriterThatItsSchedulerHasGivenUpAreLetIn() throws Exception {
+  void readersBehindAWriterThatItsSchedulerGaveUpOnEnter() throws Exception {
     read.lock();
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Void> writer = scheduler.go(write::lock);

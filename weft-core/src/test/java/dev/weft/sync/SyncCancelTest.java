@@ -191,7 +191,7 @@ class SyncCancelTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("things")
-  void allMayGiveUp(String name, Supplier<Thing> supplier) throws Exception {
+  void allWaitersMayGiveUp(String name, Supplier<Thing> supplier) throws Exception {
     Thing thing = supplier.get();
     try (Crew crew = new Crew()) {
       thing.take.run();
@@ -208,7 +208,7 @@ class SyncCancelTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("things")
-  void aLimitAroundItEndsTheWait(String name, Supplier<Thing> supplier) throws Exception {
+  void aLimitAroundTheWaitEndsIt(String name, Supplier<Thing> supplier) throws Exception {
     Thing thing = supplier.get();
     thing.take.run();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {

@@ -16,7 +16,7 @@ class WaitGroupTest {
   private final WaitGroup group = new WaitGroup();
 
   @Test
-  void allWaitersGoOnWhenAllIsDone() throws Exception {
+  void allWaitersGoOnWhenTheCountIsZero() throws Exception {
     group.await();
     try (Crew crew = new Crew()) {
       for (int round = 0; round < 3; round++) {

@@ -44,7 +44,7 @@ class MonotonicTimeTest {
           "java/util/concurrent/locks/Condition.awaitUntil");
 
   @Test
-  void onlyWhatIsGivenATimeOfDayAsksForIt() throws Exception {
+  void onlyMethodsThatTakeAWallClockTimeReadTheWallClock() throws Exception {
     Path classes =
         Path.of(
             URI.create(Fiber.class.getProtectionDomain().getCodeSource().getLocation().toString()));

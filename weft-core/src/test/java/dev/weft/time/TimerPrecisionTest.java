@@ -133,7 +133,7 @@ class TimerPrecisionTest {
   }
 
   @Test
-  void aNewEarliestTimerOfAFiberDoesSoToo() throws Exception {
+  void aNewEarliestTimerOfAFiberWakesTheSleepingThreadToo() throws Exception {
     Fiber<Void> far =
         scheduler.go(
             FiberOptions.named("far").onThread(1), () -> Fiber.sleep(Duration.ofMinutes(10)));

@@ -54,7 +54,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void withoutDelayItFiresAtOnceButNotOnTheSpot() {
+  void aTimerWithoutDelayFiresAtOnceButNotInsideTheCall() {
     timers.after(Duration.ZERO, this::call);
     assertThat(calls).isEmpty();
     virtual.advance(TICK);
@@ -75,7 +75,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void cancelResetAndRefreshAreTooLateOnceItHasFired() {
+  void cancelResetAndRefreshAreTooLateOnceATimerHasFired() {
     Timer timer = timers.after(ms(10), this::call);
     virtual.advance(ms(11));
     assertThat(timer.cancel()).isFalse();
@@ -89,7 +89,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void resetAndRefreshDoNotReviveACancelledOne() {
+  void resetAndRefreshDoNotReviveACancelledTimer() {
     Timer timer = timers.every(ms(10), this::call);
     timer.cancel();
     assertThat(timer.refresh()).isFalse();
@@ -100,7 +100,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void cancelAndResetAreTooLateOnceAWorkerHasTakenIt() {
+  void cancelAndResetAreTooLateOnceAWorkerHasTakenTheTimer() {
     Timer cancelled = timers.after(ms(10), this::call);
     Timer reset = timers.after(ms(10), this::call);
     virtual.jumpAndTakeDue(ms(11));
@@ -129,7 +129,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void refreshStartsItsTimeAnew() {
+  void refreshRestartsTheDelay() {
     Timer timer = timers.after(ms(10), this::call);
     for (int i = 0; i < 5; i++) {
       virtual.advance(ms(9));
@@ -142,7 +142,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void resetCountsFromNowOrFromWhereItBegan() {
+  void resetCountsFromNowOrFromTheStart() {
     Timer fromNow = timers.after(ms(50), this::call);
     virtual.advance(ms(20));
     assertThat(fromNow.reset(ms(10), true)).isTrue();
@@ -184,7 +184,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void itCanCancelItselfInItsCallback() {
+  void aTimerCanCancelItselfInItsCallback() {
     AtomicReference<Timer> self = new AtomicReference<>();
     self.set(
         timers.every(
@@ -230,7 +230,7 @@ class TimerTest {
 
   @Test
   @Feature("T4")
-  void itKeepsItsRateWithoutDrift() {
+  void aRecurringTimerKeepsItsRateWithoutDrift() {
     timers.every(ms(10), this::call);
     for (int i = 0; i < 3_000; i++) {
       virtual.advance(Duration.ofNanos(3_333_333)); // out of step with the period
@@ -302,7 +302,7 @@ class TimerTest {
 
   @Test
   @Feature("T3")
-  void withItsConditionGoneItIsNotCalled() {
+  void aTimerWithoutItsConditionDoesNotRun() {
     WeakReference<Object> gone = new WeakReference<>(new Object());
     Object kept = new Object();
     WeakReference<Object> there = new WeakReference<>(kept);
@@ -333,7 +333,7 @@ class TimerTest {
 
   @Test
   @Feature("T3")
-  void withItsConditionGoneBeforeItsFiberRunsItIsNotCalled() {
+  void aTimerThatLosesItsConditionBeforeItsFiberRunsDoesNotRun() {
     WeakReference<Object> condition = new WeakReference<>(new Object());
     timers.afterWhile(condition, ms(10), this::call);
     timers.everyWhile(condition, ms(10), this::call);
@@ -380,7 +380,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void aDelayBeyondAllTimesNeverComes() {
+  void aTimerWithAnInfiniteDelayNeverFires() {
     Timer timer = timers.after(Duration.ofSeconds(Long.MAX_VALUE), this::call);
     virtual.advance(Duration.ofDays(365 * 100));
     assertThat(calls).isEmpty();

@@ -74,7 +74,7 @@ class TimersTest {
 
   @Test
   @Feature({"T1", "S5"})
-  void stopDoesNotWaitForWhatIsCancelled() throws Exception {
+  void stopDoesNotWaitForCancelledTimers() throws Exception {
     scheduler.start();
     Timer timer = timers.after(Duration.ofHours(1), () -> {});
     Thread stopper = Thread.ofPlatform().start(scheduler::stop);
@@ -85,7 +85,7 @@ class TimersTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   @Feature({"T1", "S5"})
-  void recurringTimersOfAStoppingSchedulerFailNobody(boolean useCaller) {
+  void recurringTimersOfAStoppingSchedulerFailNoCaller(boolean useCaller) {
     for (int round = 0; round < 200; round++) {
       Scheduler brief =
           Scheduler.builder()
@@ -152,7 +152,7 @@ class TimersTest {
 
   @Test
   @Feature("T4")
-  void aCallbackThatIsStillRunningIsNotRunAgainBesideItself() throws Exception {
+  void aCallbackNeverRunsConcurrentlyWithItself() throws Exception {
     scheduler.start();
     AtomicInteger running = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
@@ -173,7 +173,7 @@ class TimersTest {
 
   @Test
   @Feature("T4")
-  void theRateIsKeptThoughEachCallbackIsSlow() throws Exception {
+  void theRateIsKeptAlthoughEachCallbackIsSlow() throws Exception {
     scheduler.start();
     int period = 20;
     int runs = 10;

@@ -62,7 +62,7 @@ class HttpTest {
   /** A quarter of the fibers, because handshakes take time: {@link SocketTest} has 200 with TLS. */
   @ParameterizedTest
   @EnumSource
-  void norDoesItWithTls(WebClient.Kind kind) throws Exception {
+  void waitingForATlsServerBlocksNoThread(WebClient.Kind kind) throws Exception {
     try (Site site = new Site(Optional.of(certificate))) {
       aWaitingRequestBlocksNoThread(kind, site, FIBERS / 4);
     }
@@ -89,7 +89,8 @@ class HttpTest {
 
   @ParameterizedTest
   @EnumSource
-  void readTimeoutsAndCutAnswersFailAndTheOthersGoOn(WebClient.Kind kind) throws Exception {
+  void readTimeoutsAndTruncatedResponsesFailAndTheOtherFibersGoOn(WebClient.Kind kind)
+      throws Exception {
     try (Site site = new Site(Optional.empty());
         OneThread one = new OneThread();
         WebClient impatient = kind.open(certificate, Duration.ofMillis(200));
@@ -122,7 +123,7 @@ class HttpTest {
 
   @ParameterizedTest
   @EnumSource
-  void aCancelledFiberLeavesItsQuestionAtOnce(WebClient.Kind kind) throws Exception {
+  void aCancelledFiberLeavesItsRequestAtOnce(WebClient.Kind kind) throws Exception {
     try (Site site = new Site(Optional.empty());
         OneThread one = new OneThread();
         WebClient client = kind.open(certificate, OneThread.LIMIT.multipliedBy(2))) {

@@ -105,7 +105,7 @@ class JedisTest {
   }
 
   @Test
-  void aServerThatDiesFailsThemAll() throws Exception {
+  void aKilledServerFailsAllFibers() throws Exception {
     try (TestServer mortal = TestServer.start("redis");
         OneThread one = new OneThread();
         RedisClient client = client(mortal, FIBERS);
@@ -128,7 +128,7 @@ class JedisTest {
   }
 
   @Test
-  void aCancelledFiberLeavesItsQuestionAtOnce() throws Exception {
+  void aCancelledFiberLeavesItsRequestAtOnce() throws Exception {
     try (OneThread one = new OneThread();
         RedisClient client = client(server, 1);
         Jedis other = new Jedis(URI.create(server.url()))) {

@@ -42,7 +42,7 @@ class NamesAndFilesTest {
 
   /** The name is longer than any valid name, so the resolver asks no server. */
   @Test
-  void namesThatAreNone() throws Exception {
+  void unknownNames() throws Exception {
     try (OneThread one = new OneThread()) {
       List<Fiber<String>> fibers =
           one.goAll(

@@ -22,7 +22,7 @@ class OneThreadTest {
   }
 
   @Test
-  void aFiberThatHoldsTheThreadIsFoundOut() throws Exception {
+  void aFiberThatHoldsTheThreadIsDetected() throws Exception {
     AtomicBoolean over = new AtomicBoolean();
     OneThread one = new OneThread();
     one.hasFreeThread();

@@ -65,7 +65,7 @@ class PostgresFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  void terminatedConnectionsFailAndTheOthersGoOn(PostgresDriver driver) throws Exception {
+  void terminatedConnectionsFailAndTheOtherFibersGoOn(PostgresDriver driver) throws Exception {
     DataSource source = driver.dataSource(server);
     try (OneThread one = new OneThread();
         Connection holder = source.getConnection();
@@ -89,7 +89,7 @@ class PostgresFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  void aServerThatDiesFailsThemAll(PostgresDriver driver) throws Exception {
+  void aKilledServerFailsAllFibers(PostgresDriver driver) throws Exception {
     try (TestServer mortal = TestServer.start("postgres");
         OneThread one = new OneThread()) {
       DataSource source = driver.dataSource(mortal);
@@ -183,7 +183,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void anExhaustedPoolSaysSoAndIsWellAfterwards() throws Exception {
+  void anExhaustedPoolSaysSoAndWorksAfterwards() throws Exception {
     HikariConfig config = new HikariConfig();
     config.setDataSource(PostgresDriver.CURRENT.dataSource(server));
     config.setMaximumPoolSize(2);

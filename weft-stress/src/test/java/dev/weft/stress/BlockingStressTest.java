@@ -41,7 +41,7 @@ class BlockingStressTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void nothingIsLostOrRunTwice(int threads) throws Exception {
+  void noFiberIsLostOrRunTwice(int threads) throws Exception {
     SplittableRandom random = new SplittableRandom(seed);
     Scheduler scheduler = Scheduler.builder().threads(threads).build().start();
     AtomicInteger finished = new AtomicInteger();
@@ -142,7 +142,7 @@ class BlockingStressTest {
 
   /** The helper takes the call before or after the fiber parks: both orders occur many times. */
   @Test
-  void itGoesToAndFroManyTimes() throws Exception {
+  void aFiberMovesToHelpersAndBackManyTimes() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       List<Fiber<Integer>> fibers = new ArrayList<>();
       for (int i = 0; i < 4; i++) {

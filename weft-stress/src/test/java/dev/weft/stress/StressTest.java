@@ -34,13 +34,13 @@ class StressTest {
           });
 
   @Test
-  void allAreRunAtFullLengthUnlessTold() throws InterruptedException {
+  void allRunsHaveTheirDefaultAmountUnlessGiven() throws InterruptedException {
     assertThat(stress("--seed", "3")).isEqualTo(1);
     assertThat(runs).containsExactly("good 5 3", "bad 7 3");
   }
 
   @Test
-  void someAreRunAsLongAsTold() throws InterruptedException {
+  void namedRunsHaveTheGivenAmount() throws InterruptedException {
     assertThat(stress("good=1_000", "--seed", "3")).isZero();
     assertThat(runs).containsExactly("good 1000 3");
     assertThat(out()).contains("good: nothing found; 1,000 looks");
@@ -71,7 +71,7 @@ class StressTest {
   }
 
   @Test
-  void theListHasALineForEach() throws InterruptedException {
+  void theListHasALineForEachRun() throws InterruptedException {
     assertThat(stress("--list")).isZero();
     assertThat(out().lines())
         .containsExactly(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 class WorldStressTest {
   @Test
   @Timeout(300) // longer than the hang limit of a world, so that the report of a hang is shown
-  void theBooksOfEachWorldAreRightAndEachComesToAnEnd() throws Exception {
+  void theInvariantsOfEachWorldHoldAndEachEnds() throws Exception {
     assertThat(WorldStress.run(200, System.nanoTime(), Progress.silent()))
         .as("operations")
         .isGreaterThan(5_000);

@@ -44,7 +44,7 @@ class UnmountedThreadTest {
   }
 
   @Test
-  void aSecondLookerWaitsForTheFirst() throws Exception {
+  void aSecondSuspenderWaitsForTheFirst() throws Exception {
     Thread parked = startAndAwait(Thread.State.WAITING, LockSupport::park);
     AtomicBoolean secondHasLooked = new AtomicBoolean();
     AtomicReference<Thread> second = new AtomicReference<>();
@@ -113,7 +113,7 @@ class UnmountedThreadTest {
 
   @Test
   @SuppressWarnings("WaitNotInLoop") // a spurious wake-up would show in its state
-  void aThreadInWaitIsNotifiedOrInterruptedAfterwards() throws Exception {
+  void aThreadInObjectWaitIsNotifiedOrInterruptedAfterwards() throws Exception {
     for (boolean interrupt : new boolean[] {false, true}) {
       Object monitor = new Object();
       AtomicBoolean interrupted = new AtomicBoolean();
@@ -146,7 +146,7 @@ class UnmountedThreadTest {
   }
 
   @Test
-  void aMountedThreadIsNotHeld() throws Exception {
+  void aMountedThreadIsNotSuspended() throws Exception {
     AtomicBoolean spins = new AtomicBoolean();
     AtomicBoolean over = new AtomicBoolean();
     Thread running =

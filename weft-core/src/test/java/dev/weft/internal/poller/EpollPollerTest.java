@@ -55,7 +55,7 @@ class EpollPollerTest {
 
   @Test
   @Feature("I7")
-  void itsFailureNamesTheCallAndTheReason() {
+  void theFailureOfAPollerNamesTheCallAndTheReason() {
     assertThatThrownBy(() -> EpollPoller.open((epoll, eventfd) -> -ENOSPC))
         .hasMessageContaining("cannot poll: epoll_ctl: No space left on device");
   }

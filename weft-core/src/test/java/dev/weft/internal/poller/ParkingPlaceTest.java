@@ -69,7 +69,7 @@ class ParkingPlaceTest {
   }
 
   @Test
-  void losesNoWakeUpAsItChangesFromOneToTheOther() throws Exception {
+  void losesNoWakeUpDuringTheChangeToTheFutex() throws Exception {
     withFutex();
     for (int i = 0; i < 200; i++) {
       pingPong(new ParkingPlace(i), new ParkingPlace(2 * i), 200);
@@ -77,7 +77,7 @@ class ParkingPlaceTest {
   }
 
   @Test
-  void returnsWhenTheTimeIsOver() {
+  void returnsAtTheTimeLimit() {
     ParkingPlace place = withFutex();
     for (long millis : new long[] {0, 1, 20}) {
       long nanos = Duration.ofMillis(millis).toNanos();
@@ -99,7 +99,7 @@ class ParkingPlaceTest {
   }
 
   @Test
-  void isNotUsedBeforeItIsWorthTheWhile() {
+  void theFutexIsNotUsedBeforeManyWaits() {
     withFutex();
     ParkingPlace place = new ParkingPlace(3);
     for (int i = 1; i <= 2; i++) {

@@ -205,7 +205,7 @@ class TimerQueueTest {
   }
 
   @Test
-  void wakingWheneverToldToMissesNothingAndDoesNotWakeTooOften() {
+  void wakingAtNextWakeMissesNoTimerAndDoesNotWakeTooOften() {
     for (int seed = 0; seed < 200; seed++) {
       Random random = new Random(seed);
       Both both = new Both(random.nextLong());

@@ -87,7 +87,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void firstComeFirstServedWithTheItem() throws Exception {
+  void waitersAreServedInFifoOrderWithTheItem() throws Exception {
     List<Fiber<Object>> fibers = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       fibers.add(waitingFiber("f" + i));
@@ -200,7 +200,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void aDeadlineAroundItEndsTheWait() throws Exception {
+  void aDeadlineAroundTheWaitEndsIt() throws Exception {
     Fiber<Object> fiber =
         scheduler.go(
             () ->
@@ -217,7 +217,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void withoutInterruptsItWaitsOnAndKeepsThem() throws Exception {
+  void anUninterruptibleWaitGoesOnAndKeepsTheInterrupt() throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
@@ -285,7 +285,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void dumpsSayWhatItWaitsFor() throws Exception {
+  void dumpsSayWhatAWaiterWaitsFor() throws Exception {
     Fiber<Object> fiber = waitingFiber("reader");
     long start = System.nanoTime();
     while (fiber.status() != Fiber.Status.WAITING && System.nanoTime() - start < 15_000_000_000L) {
@@ -297,7 +297,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void aWaitThatCannotBeginLeavesTheQueue() throws Exception {
+  void aWaitThatCannotStartLeavesTheQueue() throws Exception {
     assertThatNullPointerException().isThrownBy(() -> join().await(queue, null));
     assertThat(size()).isZero();
   }
