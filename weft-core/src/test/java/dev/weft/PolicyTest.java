@@ -67,7 +67,7 @@ class PolicyTest {
     return fiber(name, priority, () -> order.add(name));
   }
 
-  // ---- first come, first served ----
+  // ---- fifo ----
 
   @Test
   void fifoServesInTheOrderOfBecomingReady() {

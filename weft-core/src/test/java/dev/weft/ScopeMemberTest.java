@@ -384,7 +384,7 @@ class ScopeMemberTest {
                   }
                 });
         int wanted = i % 20;
-        eventually("so many have begun", () -> begun.get() >= wanted);
+        eventually("the wanted number of fibers has started", () -> begun.get() >= wanted);
         owner.cancel();
         assertThatExceptionOfType(CancellationException.class).isThrownBy(owner::join);
       }

@@ -139,7 +139,7 @@ final class SchedulerStress {
     for (Scheduler scheduler : schedulers) {
       SchedulerStats stats = scheduler.stats();
       check(stats.begun() == stats.ended(), scheduler + " has fibers left: " + stats);
-      check(scheduler.dump().fibers().isEmpty(), "left behind: " + scheduler.dump().text());
+      check(scheduler.dump().fibers().isEmpty(), "fibers left behind: " + scheduler.dump().text());
     }
     check(timersToFire.get() == 0, timersToFire + " timers have not fired");
     check(live.get() == 0, live + " fibers have not ended");
@@ -234,7 +234,7 @@ final class SchedulerStress {
       victims.add(actor);
       return actor;
     } catch (RejectedExecutionException e) {
-      check(draining, "rejected by one that runs");
+      check(draining, "a running scheduler rejected a fiber");
       live.decrementAndGet();
       return null;
     }
@@ -338,7 +338,7 @@ final class SchedulerStress {
      */
     private void enter() {
       Fiber<?> self = Fiber.current().orElseThrow();
-      check(slots == null, "runs twice");
+      check(slots == null, "a fiber runs twice");
       int index = Fiber.threadIndex();
       check(
           bound < 0 || index == bound || boundByOthers,
@@ -460,9 +460,11 @@ final class SchedulerStress {
       bound = -1;
       try {
         Fiber.switchTo(target);
-        check(Scheduler.current().orElseThrow() == target, "is not where it went");
+        check(
+            Scheduler.current().orElseThrow() == target,
+            "the fiber is not on the scheduler it switched to");
       } catch (RejectedExecutionException e) {
-        check(draining, "rejected by one that runs");
+        check(draining, "a running scheduler rejected a fiber");
         bound = before;
       }
     }
@@ -470,14 +472,14 @@ final class SchedulerStress {
     private void beInsideAMonitor() throws InterruptedException {
       int i = random.nextInt(monitors.length);
       synchronized (monitors[i]) {
-        check(++insideMonitor[i] == 1, "two are inside a monitor");
+        check(++insideMonitor[i] == 1, "two fibers are inside a monitor");
         try {
           Fiber.yield();
           if (random.nextInt(4) == 0) {
             Fiber.sleep(Duration.ofNanos(random.nextInt(50_000)));
           }
         } finally {
-          check(insideMonitor[i]-- == 1, "two are inside a monitor");
+          check(insideMonitor[i]-- == 1, "two fibers are inside a monitor");
         }
       }
     }
@@ -509,9 +511,13 @@ final class SchedulerStress {
               .start(
                   () -> {
                     try {
-                      check(Scheduler.current().orElseThrow() == here, "a guest is elsewhere");
+                      check(
+                          Scheduler.current().orElseThrow() == here,
+                          "a guest is on another scheduler");
                       Thread.yield();
-                      check(Scheduler.current().orElseThrow() == here, "a guest is elsewhere");
+                      check(
+                          Scheduler.current().orElseThrow() == here,
+                          "a guest is on another scheduler");
                     } catch (Throwable e) {
                       ofGuest.set(e);
                     }
@@ -527,8 +533,8 @@ final class SchedulerStress {
       for (int i = 0; i < times; i++) {
         Weft.blocking(
             () -> {
-              check(there.compareAndSet(false, true), "runs twice");
-              check(Fiber.threadIndex() == -1, "is not on a helper thread");
+              check(there.compareAndSet(false, true), "the fiber runs twice");
+              check(Fiber.threadIndex() == -1, "the fiber is not on a helper thread");
               switch (random.nextInt(8)) {
                 case 0 -> Thread.sleep(Duration.ofNanos(random.nextInt(100_000)));
                 case 1 -> Fiber.sleep(Duration.ofNanos(random.nextInt(100_000)));
@@ -539,11 +545,11 @@ final class SchedulerStress {
                 case 6 -> Weft.blocking(() -> "nested");
                 default -> {}
               }
-              check(Fiber.threadIndex() == -1, "is not on a helper thread");
-              check(there.compareAndSet(true, false), "runs twice");
+              check(Fiber.threadIndex() == -1, "the fiber is not on a helper thread");
+              check(there.compareAndSet(true, false), "the fiber runs twice");
               return null;
             });
-        check(Fiber.threadIndex() >= 0, "has not come back");
+        check(Fiber.threadIndex() >= 0, "the fiber has not returned from its helper");
       }
     }
 
@@ -555,7 +561,7 @@ final class SchedulerStress {
             .timers()
             .after(Duration.ofNanos(random.nextInt(500_000)), timersToFire::decrementAndGet);
       } catch (RejectedExecutionException e) {
-        check(draining, "rejected by one that runs");
+        check(draining, "a running scheduler rejected a fiber");
         timersToFire.decrementAndGet();
       }
     }

@@ -151,7 +151,7 @@ final class ScopeStress {
     scheduler.stop();
     SchedulerStats stats = scheduler.stats();
     check(stats.begun() == stats.ended(), () -> "fibers are left: " + stats);
-    check(stats.rescues() == 0, () -> "threads were rescued: " + stats);
+    check(stats.rescues() == 0, () -> "lost wake-ups: " + stats);
   }
 
   /**
@@ -259,7 +259,7 @@ final class ScopeStress {
         case JOIN -> join(node);
         case CANCEL_AND_JOIN -> {
           scope.cancel();
-          scope.go(() -> check(false, () -> "a body runs though its scope was cancelled before"));
+          scope.go(() -> check(false, () -> "a body runs although its scope was cancelled before"));
           join(node);
         }
         case THROW -> throw new Planned();
@@ -340,7 +340,7 @@ final class ScopeStress {
     Body body =
         () -> {
           check(begun.compareAndSet(false, true), () -> "a body runs twice");
-          check(!node.closed, () -> "a body begins after its scope");
+          check(!node.closed, () -> "a body starts after the close of its scope");
           node.inside.incrementAndGet();
           try {
             member(node, ofMember, depth + 1);

@@ -96,7 +96,7 @@ final class SocketStress {
         ByteBuffer answer = ByteBuffer.allocate(Long.BYTES);
         readFully(stream, answer);
         if (answer.getLong(0) != number) {
-          throw new AssertionError("asked " + number + ", and was told " + answer.getLong(0));
+          throw new AssertionError("asked " + number + ", but the answer was " + answer.getLong(0));
         }
         answers.incrementAndGet();
       }

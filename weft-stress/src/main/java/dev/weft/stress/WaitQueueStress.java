@@ -92,7 +92,7 @@ final class WaitQueueStress {
       thread.interrupt();
       thread.join();
     }
-    check(failures.get() == 0, failures + " failed");
+    check(failures.get() == 0, failures + " participants failed");
     check(tokens == TOKENS, tokens + " tokens are left of " + TOKENS);
     check(queue.isEmpty(), "a waiter is left in the queue");
     check(gaveUp.get() > 0, "no waiter gave up");
@@ -112,7 +112,7 @@ final class WaitQueueStress {
     }
     try {
       taken.incrementAndGet();
-      check(held.incrementAndGet() <= TOKENS, "more tokens than there are");
+      check(held.incrementAndGet() <= TOKENS, "more tokens are held than exist");
       for (int i = random.nextInt(50); i > 0; i--) {
         Thread.onSpinWait();
       }

@@ -461,7 +461,7 @@ final class WorldActor {
                 Duration.ofNanos(50_000 + random.nextInt(300_000)),
                 () -> {
                   int calls = inside.incrementAndGet();
-                  world.check(calls == 1, () -> "a recurring timer runs beside itself");
+                  world.check(calls == 1, () -> "a recurring timer runs concurrently with itself");
                   Thread.yield();
                   inside.decrementAndGet();
                 });
@@ -596,7 +596,7 @@ final class WorldActor {
               default -> channel.receive();
             };
         int expected = next++;
-        world.check(value == expected, () -> value + " came instead of " + expected);
+        world.check(value == expected, () -> "received " + value + " instead of " + expected);
       }
     } catch (ChannelClosedException e) {
       // the sender has closed the channel, or this actor leaves
@@ -643,7 +643,7 @@ final class WorldActor {
       all = group.await(limit());
     }
     if (all) {
-      world.check(done.get() == count, () -> "the group was left with " + done + " of " + count);
+      world.check(done.get() == count, () -> "await returned at " + done + " of " + count);
     }
   }
 
@@ -664,7 +664,7 @@ final class WorldActor {
     mutex.lockInterruptibly();
     try {
       variable.await(mutex, isSo::get);
-      world.check(isSo.get() && mutex.isHeldByCurrentThread(), () -> "woken without a reason");
+      world.check(isSo.get() && mutex.isHeldByCurrentThread(), () -> "a spurious wake-up");
     } finally {
       mutex.unlock();
     }
@@ -688,7 +688,8 @@ final class WorldActor {
     }
     boolean interrupted = Thread.currentThread().isInterrupted();
     world.check(
-        !interrupted || cancelled || limits > 0, () -> this + " keeps an interrupt that was none");
+        !interrupted || cancelled || limits > 0,
+        () -> this + " has an interrupt status that no interrupt set");
   }
 
   /** Runs fibers in a scope, which ends in one of many ways; {@link ScopeStress} tests more. */
@@ -808,7 +809,9 @@ final class WorldActor {
       Scheduler target = world.anyScheduler(random);
       Fiber.switchTo(target);
       bound = -1;
-      world.check(Scheduler.current().orElseThrow() == target, () -> "is not where it went");
+      world.check(
+          Scheduler.current().orElseThrow() == target,
+          () -> "the fiber is not on the scheduler it switched to");
     }
   }
 
@@ -826,7 +829,7 @@ final class WorldActor {
     bound = -1;
     Weft.blocking(
         () -> {
-          world.check(Fiber.threadIndex() == -1, () -> "is not on a helper thread");
+          world.check(Fiber.threadIndex() == -1, () -> "the fiber is not on a helper thread");
           simpleStep();
           return "done";
         });

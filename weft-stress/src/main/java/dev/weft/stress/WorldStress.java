@@ -153,10 +153,10 @@ final class WorldStress {
       scheduler.stop();
       SchedulerStats stats = scheduler.stats();
       check(stats.begun() == stats.ended(), () -> scheduler + " has fibers left: " + stats);
-      check(stats.rescues() == 0, () -> "threads of " + scheduler + " were rescued: " + stats);
+      check(stats.rescues() == 0, () -> "lost wake-ups of " + scheduler + ": " + stats);
     }
     things.check();
-    check(Faults.count() == faults, () -> "Weft has noticed faults of its own: see the log");
+    check(Faults.count() == faults, () -> "Weft has logged faults of its own");
   }
 
   /**

@@ -141,7 +141,7 @@ final class WorldThings {
       Integer last = lastNumbers.put(List.of(line, value.sender), value.number);
       world.check(
           last == null || last < value.number,
-          () -> value + " came after number " + last + " by " + line.channel);
+          () -> value + " came after number " + last + " through " + line.channel);
     }
   }
 
@@ -227,32 +227,32 @@ final class WorldThings {
 
     /** Called by an actor that holds the lock. */
     void enter(boolean reads) {
-      world.check(writers == 0, () -> "there is a writer in " + lock);
+      world.check(writers == 0, () -> "a writer holds " + lock);
       if (reads) {
         readers.incrementAndGet();
       } else {
         writers++;
         visits++;
         writersSoFar.incrementAndGet();
-        world.check(readers.get() == 0, () -> readers + " readers are in " + lock);
+        world.check(readers.get() == 0, () -> readers + " readers hold " + lock);
       }
     }
 
     /** Called by an actor that still holds the lock. */
     void leave(boolean reads) {
       if (reads) {
-        world.check(writers == 0, () -> "a writer has come into " + lock);
+        world.check(writers == 0, () -> "a writer has entered " + lock);
         readers.decrementAndGet();
       } else {
-        world.check(writers == 1, () -> "another writer has come into " + lock);
-        world.check(readers.get() == 0, () -> "readers have come into " + lock);
+        world.check(writers == 1, () -> "another writer has entered " + lock);
+        world.check(readers.get() == 0, () -> "readers have entered " + lock);
         writers--;
       }
     }
 
     private void check() {
       Lock free = lock(false);
-      world.check(free.tryLock(), () -> lock + " is still taken");
+      world.check(free.tryLock(), () -> lock + " is still held");
       world.check(
           writers == 0 && readers.get() == 0 && visits == writersSoFar.get(),
           () -> "of " + writersSoFar + " visits to " + lock + " " + visits + " are left");

@@ -59,7 +59,8 @@ class UnmountedThreadTest {
                               Boolean.TRUE.equals(
                                   UnmountedThread.holdStill(parked, held -> true))));
           second.set(looker);
-          eventually("the second looker has begun", () -> looker.getState() != Thread.State.NEW);
+          eventually(
+              "the second suspender has started", () -> looker.getState() != Thread.State.NEW);
           assertThat(secondHasLooked).isFalse();
         });
     second.get().join();
