@@ -249,7 +249,7 @@ class BlockingTest {
     }
   }
 
-  /** Two fibers wait inside monitors at once, which blocks two helper threads. */
+  /** Only on helper threads can two fibers of one worker block in monitors at once. */
   @Test
   @SuppressWarnings("WaitNotInLoop") // one notification, for this thread
   void monitorsParksAndSleepsBlockTheHelperOnly() throws Exception {

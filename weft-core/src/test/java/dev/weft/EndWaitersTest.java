@@ -108,7 +108,7 @@ class EndWaitersTest {
           joiner.join();
         }
         ends.toFuture().join();
-        Eventually.eventually("all callbacks have run", () -> called.get() == 8);
+        Eventually.eventually("all callers of join are counted", () -> called.get() == 8);
         assertThat(wrong).isFalse();
       }
     }

@@ -173,7 +173,7 @@ class GuestTest {
   }
 
   @Test
-  void guestsOutliveTheirHostAndMaySwitch() throws Exception {
+  void guestsOutliveTheirHostAndStayWhenItMoves() throws Exception {
     try (Scheduler first = start(1);
         Scheduler second = start(1)) {
       AtomicReference<Scheduler> where = new AtomicReference<>();

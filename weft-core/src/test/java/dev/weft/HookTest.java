@@ -682,7 +682,7 @@ class HookTest {
               });
       waits(fiber);
       long before = scheduler.stats().threads().getFirst().switches();
-      scheduler.go(() -> {}).join(); // a fiber that was queued twice would run again here
+      scheduler.go(() -> {}).join(); // a wait that spins would switch again here
       scheduler.go(() -> {}).join();
       assertThat(scheduler.stats().threads().getFirst().switches() - before).isLessThanOrEqualTo(2);
       assertThat(returned).isFalse();

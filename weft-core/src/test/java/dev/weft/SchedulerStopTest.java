@@ -546,7 +546,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void aDeadlockAloneDoesNotEndStop() throws Exception {
+  void stopWithALimitFailsOnADeadlockAndCancelsTheFibers() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Void> forEver = scheduler.go(FiberOptions.named("for ever"), () -> Fiber.suspend());
     waits(forEver);

@@ -255,7 +255,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void programsWithoutFibersLoadNoFibersAndNeedNoFlags() throws Exception {
+  void programsWithoutFibersLoadLittleOfWeftAndNeedNoFlags() throws Exception {
     ForkedJvm.Result result =
         ForkedJvm.java("-Xlog:class+load:stdout", "-cp", classPath(), Plain.class.getName());
     assertThat(result.exitStatus()).isZero();

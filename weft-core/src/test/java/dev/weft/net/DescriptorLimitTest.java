@@ -146,7 +146,8 @@ class DescriptorLimitTest {
 
   @Test
   @Feature({"N4", "H9"})
-  void withoutDescriptorsForAPollerFibersWaitWithoutIt(@TempDir Path folder) throws Exception {
+  void withoutDescriptorsForAPollerWeftsSocketsFailAndTheJdksDoWithout(@TempDir Path folder)
+      throws Exception {
     assumeTrue(Poller.isEpoll(), "only then descriptors are needed that late");
     Command.Result result = run(FirstWait.class, folder);
     assertThat(result.stdout())

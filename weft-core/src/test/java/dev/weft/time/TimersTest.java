@@ -85,7 +85,7 @@ class TimersTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   @Feature({"T1", "S5"})
-  void recurringTimersOfAStoppingSchedulerFailNoCaller(boolean useCaller) {
+  void recurringTimersOfAStoppingSchedulerReportNoFailure(boolean useCaller) {
     for (int round = 0; round < 200; round++) {
       Scheduler brief =
           Scheduler.builder()

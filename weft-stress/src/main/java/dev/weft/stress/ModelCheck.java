@@ -41,7 +41,7 @@ public final class ModelCheck {
 
   /** Tries this many scenarios of each class; returns the number of classes. */
   static long run(long scenarios, long seed, Progress progress) throws Exception {
-    return check(scenarios, INTERLEAVINGS, progress).size(); // Lincheck is random itself
+    return check(scenarios, INTERLEAVINGS, progress).size(); // Lincheck makes random scenarios
   }
 
   /** Returns the result of each class, a line for each. */

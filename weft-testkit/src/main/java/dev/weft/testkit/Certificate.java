@@ -68,7 +68,7 @@ public final class Certificate {
     return context;
   }
 
-  /** Returns a socket factory for clients that trust the certificate. */
+  /** Returns the trust manager for clients that trust the certificate. */
   public X509TrustManager trust() {
     return (X509TrustManager) trust[0];
   }
