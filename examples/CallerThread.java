@@ -1,6 +1,6 @@
 import dev.weft.*;
 
-/** One scheduler, no thread but the caller's: fibers run inside stop(), in the order they came. */
+/** One scheduler, no thread but the caller's: fibers run inside stop(), in FIFO order. */
 public class CallerThread {
   public static void main(String[] args) {
     Scheduler scheduler = Scheduler.builder().threads(1).useCaller(true).build();
@@ -9,7 +9,7 @@ public class CallerThread {
             () -> {
               System.out.println("f1 begin");
               System.out.println("f1 before");
-              Fiber.suspend(); // until somebody schedules it
+              Fiber.suspend(); // until f4 schedules it
               System.out.println("f1 after");
             });
     scheduler.go(() -> System.out.println("f2"));

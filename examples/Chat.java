@@ -10,7 +10,7 @@ import java.net.InetSocketAddress;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A chat server in 40 lines: what one says all others hear. Then two people try it. */
+/** A chat server in 40 lines: it sends each message to all other users. Then two users try it. */
 public class Chat {
   static final Set<TcpStream> PEOPLE = ConcurrentHashMap.newKeySet();
 

@@ -18,9 +18,9 @@ import okhttp3.Request;
 import okhttp3.Response;
 
 /**
- * Crawls a site with OkHttp, all pages of a level at once, a virtual thread each. Plain blocking
- * code that knows nothing of Weft: under {@code ./weft run examples/Crawler.java} its threads are
- * fibers. The site is in here too, some 200 pages that each take their time.
+ * Crawls a site with OkHttp, all pages of a level at once, with a virtual thread for each. Plain
+ * blocking code that knows nothing of Weft: under {@code ./weft run examples/Crawler.java} its
+ * threads are fibers. The program serves the site too, some 200 slow pages.
  */
 public class Crawler {
   private static final int PAGES = 200;
@@ -69,7 +69,7 @@ public class Crawler {
     }
   }
 
-  /** Page n links to pages 3n to 3n + 2 and back to n / 2; beyond the last there is nothing. */
+  /** Page n links to pages 3n to 3n + 2 and back to n / 2; beyond the last page the server answers 404. */
   static HttpServer serveSite() throws IOException {
     var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     HttpServer site = HttpServer.create(address, PAGES);
@@ -79,7 +79,7 @@ public class Crawler {
         exchange -> {
           int n = Integer.parseInt(exchange.getRequestURI().getPath().substring(1));
           try {
-            Thread.sleep(50); // it looks things up
+            Thread.sleep(50); // a slow page
           } catch (InterruptedException e) {
             throw new IOException(e);
           }

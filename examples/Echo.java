@@ -6,7 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 
-/** An echo server and its clients: straight code, and no thread waits for a socket. */
+/** An echo server and its clients: straight code, and no thread blocks on a socket. */
 public class Echo {
   public static void main(String[] args) {
     Weft.run(

@@ -3,7 +3,7 @@ import dev.weft.channel.*;
 import java.time.Duration;
 import java.util.*;
 
-/** One fiber listens to two others, whoever speaks, and notices when both are silent. */
+/** One fiber receives from two others and notices when both are silent. */
 void main() {
   Weft.run(() -> {
     Channel<String> ann = speaker("Ann", Duration.ofMillis(3));
@@ -15,7 +15,7 @@ void main() {
           joe.onReceive(word -> word),
           Select.timeout(Duration.ofSeconds(30), () -> "silence")));
     }
-    Collections.sort(heard); // who speaks first is up to the clock
+    Collections.sort(heard); // the order of the two senders depends on the clock
     heard.forEach(IO::println);
     IO.println(Select.<String>of(
         ann.onReceive(word -> word),

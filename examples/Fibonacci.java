@@ -1,6 +1,6 @@
 import dev.weft.*;
 
-/** An endless sequence, written as a plain loop; it runs only as far as elements are taken. */
+/** An endless sequence, written as a plain loop; it runs only as far as the consumer takes elements. */
 void main() {
   Generator<Long> fibonacci = Generator.of(sequence -> {
     long a = 0;

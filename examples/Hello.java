@@ -3,7 +3,7 @@ import dev.weft.*;
 void main() {
   var greeting = Coroutine.of(() -> {
     IO.println("Hello,");
-    Coroutine.yield(); // back to main, until it resumes us again
+    Coroutine.yield(); // back to main, until main resumes this coroutine again
     IO.println("Weft!");
   });
   greeting.resume();

@@ -2,7 +2,7 @@ import dev.weft.*;
 import dev.weft.channel.*;
 import java.util.*;
 
-/** Receives from two channels until both are closed; nothing is lost, whichever ends first. */
+/** Receives from two channels until both are closed; no value is lost, whichever channel ends first. */
 void main() {
   Weft.run(() -> {
     Channel<String> colours = channelOf("red", "green");
@@ -13,10 +13,10 @@ void main() {
       Select.of(open.stream()
           .map(channel -> channel.onReceive(
               word -> received.add(word),
-              () -> open.remove(channel))) // closed, and nothing left in it
+              () -> open.remove(channel))) // closed, and no value left in it
           .toList());
     }
-    Collections.sort(received); // which channel comes first is up to chance
+    Collections.sort(received); // select chooses among ready channels at random
     IO.println(received);
     IO.println("then " + colours.receiveOrClosed() + " and " + numbers.receiveOrClosed());
   });

@@ -5,7 +5,7 @@ import dev.weft.sync.Mutex;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Five philosophers share five forks; each takes the lower-numbered one first, so nobody starves. */
+/** Five philosophers share five forks; each takes the lower-numbered fork first, so none starves. */
 public class Philosophers {
   private static final int SEATS = 5;
   private static final int MEALS = 1_000;

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Looks at many ports of this machine at once, one fiber each, and finds the three it opened. */
+/** Checks many ports of this machine at once, a fiber for each, and finds the three it opened. */
 public class PortScanner {
   public static void main(String[] args) {
     Weft.run(
@@ -24,7 +24,7 @@ public class PortScanner {
             int port = ((InetSocketAddress) listener.localAddress()).getPort();
             looks.add(Weft.go(() -> isOpen(new InetSocketAddress(here, port))));
           }
-          for (int port = 1; port <= 9; port++) { // nobody listens there
+          for (int port = 1; port <= 9; port++) { // no server listens there
             var address = new InetSocketAddress(here, port);
             looks.add(Weft.go(() -> isOpen(address)));
           }

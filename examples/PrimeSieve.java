@@ -2,7 +2,7 @@ import dev.weft.*;
 import dev.weft.channel.*;
 import java.util.*;
 
-/** The sieve of Go's tutorial: a chain of fibers, each of which lets pass what its prime does not divide. */
+/** The sieve of Go's tutorial: a chain of fibers, each passes on the numbers that its prime does not divide. */
 void main() {
   Weft.run(() -> {
     List<Fiber<?>> chain = new ArrayList<>();
@@ -29,6 +29,6 @@ void main() {
       numbers = to;
     }
     IO.println(primes);
-    chain.forEach(Fiber::cancel); // each ends where it waits
+    chain.forEach(Fiber::cancel); // each fiber ends at its wait
   });
 }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** A proxy between a client and a server: two fibers, each copies one way. */
+/** A proxy between a client and a server: two fibers, each copies one direction. */
 public class Proxy {
   static int copy(TcpStream from, TcpStream to) throws IOException {
     byte[] buffer = new byte[8192];
@@ -15,7 +15,7 @@ public class Proxy {
       to.write(buffer, 0, n);
       sum += n;
     }
-    to.shutdownOutput(); // the end is passed on too
+    to.shutdownOutput(); // passes on the end of the stream
     return sum;
   }
 

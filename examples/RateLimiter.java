@@ -6,7 +6,7 @@ import dev.weft.time.Timer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** At most so many calls in each period: permits that a timer puts back. */
+/** Limits the number of calls in each period: a timer releases the permits again. */
 public class RateLimiter {
   private static final int PER_PERIOD = 5;
   private static final int CALLS = 20;
@@ -27,7 +27,7 @@ public class RateLimiter {
             for (int i = 0; i < CALLS; i++) {
               callers.go(
                   () -> {
-                    permits.acquire(); // first come, first served
+                    permits.acquire(); // fair: FIFO
                     called.incrementAndGet();
                   });
             }

@@ -12,11 +12,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * A report from PostgreSQL: many slow questions at once, a connection and a virtual thread each, and
- * the answers in order. Plain JDBC that knows nothing of Weft; it only reads.
+ * A report from PostgreSQL: many slow queries at once, with a connection and a virtual thread for
+ * each, and the answers in order. Plain JDBC that knows nothing of Weft; it only reads.
  *
  * <pre>
- * bin/servers postgres                       # runs a server and prints its URL; or take your own
+ * bin/servers postgres                       # runs a server and prints its URL; or use your own
  * ./weft run examples/Report.java 'THE URL'  # or set DATABASE_URL
  * </pre>
  */
@@ -55,7 +55,7 @@ public class Report {
         months.stream().mapToLong(Month::revenue).sum());
   }
 
-  /** The shop is made up by the database on the spot; it thinks for half a second. */
+  /** The database computes the data of a fictional shop, and takes half a second. */
   static Month ask(String url, int month) throws SQLException {
     String question =
         """

@@ -1,6 +1,6 @@
 import dev.weft.*;
 
-/** A token goes round: each coroutine hands control straight to the next, not back to main. */
+/** Each coroutine of a ring transfers control straight to the next, not back to main. */
 void main() {
   String[] names = {"Ada", "Grace", "Barbara"};
   var ring = new Coroutine[names.length];

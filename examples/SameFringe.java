@@ -2,8 +2,8 @@ import dev.weft.*;
 import dev.weft.Generator.Emitter;
 
 /**
- * Do two trees of different shape have the same leaves in the same order? Two recursive walks go on
- * side by side, one leaf at a time, and stop at the first difference: hard with callbacks, plain
+ * Do two trees of different shape have the same leaves in the same order? Two recursive walks
+ * advance in step, one leaf at a time, and stop at the first difference: hard with callbacks, simple
  * with coroutines.
  */
 sealed interface Tree {}

@@ -2,8 +2,8 @@ import dev.weft.*;
 import dev.weft.channel.*;
 
 /**
- * A tree of fibers, ten to a node: a million leaves send their numbers up, each node the sum. With
- * work stealing what was begun is ended before more is begun, so few of them are live at a time.
+ * A tree of fibers, ten to a node: a million leaves send their numbers up, each node sends the sum.
+ * Work stealing runs the tree depth-first, so few fibers are live at a time.
  */
 void main() throws InterruptedException {
   Channel<Long> result = Channel.buffered(1);

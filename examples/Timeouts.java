@@ -2,7 +2,7 @@ import dev.weft.*;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 
-/** Limits on time nest, and the nearest wins; what is cut short still cleans up. */
+/** Time limits nest, and the nearest deadline wins; a body that times out still cleans up. */
 public class Timeouts {
   public static void main(String[] args) {
     Weft.run(

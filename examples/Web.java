@@ -7,7 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.concurrent.CompletableFuture;
 
-/** A web server by the JDK's own API, each connection a fiber, and a WebSocket on it. */
+/** A web server through the JDK's own API, a fiber for each connection, and a WebSocket on it. */
 class Web {
   public static void main(String[] args) throws Exception {
     HttpServer server = HttpServer.create(new InetSocketAddress("localhost", 0), 0);
@@ -52,7 +52,7 @@ class Web {
     public CompletableFuture<?> onText(
         java.net.http.WebSocket socket, CharSequence text, boolean last) {
       answer.complete(text.toString());
-      socket.request(1); // the close is to come
+      socket.request(1); // the close frame follows
       return null;
     }
   }

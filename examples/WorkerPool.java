@@ -2,7 +2,7 @@ import dev.weft.*;
 import dev.weft.channel.*;
 import java.util.concurrent.atomic.*;
 
-/** Three workers share the jobs of a small buffer: who makes jobs waits while they are busy. */
+/** Three worker fibers share a small buffer of jobs: the producer waits while they are busy. */
 void main() {
   Weft.run(() -> {
     Channel<Integer> jobs = Channel.buffered(4);
@@ -11,7 +11,7 @@ void main() {
     var mostAhead = new AtomicInteger();
 
     Weft.go(() -> {
-      try (jobs) { // closed in the end: the workers' loops end then
+      try (jobs) { // the close ends the workers' loops
         for (int job = 1; job <= 1_000; job++) {
           jobs.send(job);
           mostAhead.accumulateAndGet(ahead.incrementAndGet(), Math::max);

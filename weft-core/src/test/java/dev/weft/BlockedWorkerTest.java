@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A fiber that holds its thread too long. */
+/** Stuck workers: a fiber that holds its thread too long. */
 @Feature({"S17", "H7"})
 class BlockedWorkerTest {
   private final AtomicBoolean over = new AtomicBoolean();
@@ -49,11 +49,11 @@ class BlockedWorkerTest {
 
   private Fiber<Void> hog(Scheduler scheduler, int thread) {
     Fiber<Void> hog = scheduler.go(FiberOptions.named("hog").onThread(thread), this::holdTheThread);
-    eventually("it holds its thread", () -> hog.status() == Fiber.Status.RUNNING);
+    eventually("the hog holds its thread", () -> hog.status() == Fiber.Status.RUNNING);
     return hog;
   }
 
-  /** Makes a fiber that belongs to thread 0, without being bound to it, when it runs the body. */
+  /** Makes a fiber with thread 0 as its home, but not bound to it. */
   private static Fiber<Integer> atZero(Scheduler scheduler, CountDownLatch there, Body body) {
     return scheduler.go(
         () -> {
@@ -66,15 +66,15 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void itIsReportedOnceWithItsStack() throws Exception {
+  void aStuckWorkerIsReportedOnceWithItsStack() throws Exception {
     try (LogCapture log = new LogCapture();
         Scheduler scheduler = start(2, Policy.fifo())) {
       Fiber<Void> hog = hog(scheduler, 0);
-      eventually("it is reported", () -> !log.entries("hog").isEmpty());
-      // and not again while a second one is found and reported
+      eventually("the hog is reported", () -> !log.entries("hog").isEmpty());
+      // no second report while another stuck worker is found and reported
       Fiber<Void> second =
           scheduler.go(FiberOptions.named("second").onThread(1), this::holdTheThread);
-      eventually("the second is reported", () -> !log.entries("second").isEmpty());
+      eventually("the second fiber is reported", () -> !log.entries("second").isEmpty());
       assertThat(log.entries("fiber " + hog.id() + " (hog)"))
           .singleElement()
           .satisfies(
@@ -92,12 +92,12 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void withOneThreadItIsReportedAndTheOthersWait() throws Exception {
+  void withOneThreadAStuckWorkerIsReportedAndTheOtherFibersWait() throws Exception {
     try (LogCapture log = new LogCapture();
         Scheduler scheduler = start(1, Policy.fifo())) {
       Fiber<Void> hog = hog(scheduler, 0);
       Fiber<Void> other = scheduler.go(() -> {});
-      eventually("it is reported", () -> !log.entries("hog", "nothing else runs").isEmpty());
+      eventually("the hog is reported", () -> !log.entries("hog", "nothing else runs").isEmpty());
       assertThat(other.status()).isEqualTo(Fiber.Status.READY);
       over.set(true);
       hog.join();
@@ -106,7 +106,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void theOthersOfItsThreadMoveOnAndBoundOnesStay() throws Exception {
+  void theOtherFibersOfItsThreadMoveOnAndBoundFibersStay() throws Exception {
     for (Policy policy : List.of(Policy.fifo(), Policy.priority(), Policy.workStealing())) {
       over.set(false);
       try (LogCapture _ = new LogCapture();
@@ -131,7 +131,7 @@ class BlockedWorkerTest {
                             return null;
                           });
                     } catch (TimeoutException e) {
-                      // as it should be
+                      // the expected exception
                     }
                   }));
         }
@@ -140,7 +140,7 @@ class BlockedWorkerTest {
         Fiber<Void> hog = hog(scheduler, 0);
         Fiber<Integer> bound =
             scheduler.go(FiberOptions.named("bound").onThread(0), () -> Fiber.threadIndex());
-        ready.forEach(scheduler::schedule); // into its inbox
+        ready.forEach(scheduler::schedule); // into the inbox of the stuck worker
         List<Fiber<Integer>> fresh = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
           fresh.add(scheduler.go(() -> Fiber.threadIndex()));
@@ -162,10 +162,11 @@ class BlockedWorkerTest {
     }
   }
 
-  /** Reads a pipe that nobody writes to yet: neither Weft nor the JDK can see that coming. */
+  /** Reads an empty pipe: neither Weft nor the JDK can foresee that this blocks. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void aNativeCallIsNoticedTooAndOthersTakeOver(int threads, @TempDir Path dir) throws Exception {
+  void aStuckNativeCallIsNoticedAndOtherWorkersTakeOver(int threads, @TempDir Path dir)
+      throws Exception {
     Path fifo = dir.resolve("fifo");
     assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
     try (LogCapture log = new LogCapture();
@@ -182,7 +183,9 @@ class BlockedWorkerTest {
                   return in.read();
                 }
               });
-      eventually("it is reported", () -> !log.entries("stuck", "has held thread 0").isEmpty());
+      eventually(
+          "the stuck fiber is reported",
+          () -> !log.entries("stuck", "has held thread 0").isEmpty());
       assertThat(log.entries("stuck").getFirst().text()).contains("FileInputStream.open");
       scheduler.schedule(behind);
       if (threads > 1) {
@@ -199,7 +202,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void itIsNoticedAlsoWhileAHandlerOfUncaughtFailuresTakesItsTime() throws Exception {
+  void aStuckWorkerIsNoticedAlsoDuringASlowFailureHandler() throws Exception {
     CountDownLatch handles = new CountDownLatch(1);
     CountDownLatch release = new CountDownLatch(1);
     try (LogCapture log = new LogCapture();
@@ -222,7 +225,7 @@ class BlockedWorkerTest {
       handles.await();
       try {
         hog(scheduler, 0);
-        eventually("it is reported", () -> !log.entries("hog").isEmpty());
+        eventually("the hog is reported", () -> !log.entries("hog").isEmpty());
       } finally {
         release.countDown();
         over.set(true);
@@ -231,7 +234,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void timersGoOff() throws Exception {
+  void timersOfAStuckWorkerFire() throws Exception {
     try (LogCapture _ = new LogCapture();
         Scheduler scheduler = start(2, Policy.fifo())) {
       AtomicBoolean fired = new AtomicBoolean();
@@ -249,7 +252,7 @@ class BlockedWorkerTest {
   }
 
   @Test
-  void whoWaitsOrYieldsIsNotReported() throws Exception {
+  void aFiberThatWaitsOrYieldsIsNotReported() throws Exception {
     try (LogCapture log = new LogCapture();
         Scheduler scheduler = start(1, Policy.fifo())) {
       Fiber<Void> polite =

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A fiber goes to a helper thread for a body that blocks, and comes back. */
+/** Blocking calls: a fiber moves to a helper thread for its body, and returns. */
 @Feature("H7")
 class BlockingTest {
   private static final ScopedValue<String> SCOPED = ScopedValue.newInstance();
@@ -47,7 +47,7 @@ class BlockingTest {
     scheduler.stop();
   }
 
-  /** The thread that carries the fiber: a virtual thread's text ends with its name. */
+  /** Returns the name of the fiber's carrier: the text of a virtual thread ends with it. */
   private static String carrier() {
     String text = Thread.currentThread().toString();
     return text.substring(text.lastIndexOf('@') + 1);
@@ -63,7 +63,7 @@ class BlockingTest {
     assertThat(Fiber.threadIndex()).isEqualTo(thread);
   }
 
-  /** Begins a fiber that is in a blocking call until it is released. */
+  /** Starts a fiber that is in a blocking call until the test releases it. */
   private Fiber<String> blocked() {
     Fiber<String> fiber =
         scheduler.go(
@@ -74,12 +74,12 @@ class BlockingTest {
                       release.await();
                       return "released";
                     }));
-    eventually("it is in its blocking call", () -> core(fiber).isOnHelper());
+    eventually("the fiber is in its blocking call", () -> core(fiber).isOnHelper());
     return fiber;
   }
 
   @Test
-  void itIsTheSameFiberThereAndBackAgain() throws Exception {
+  void theBodyRunsInTheSameFiber() throws Exception {
     ThreadLocal<String> local = new ThreadLocal<>();
     scheduler
         .go(
@@ -113,14 +113,14 @@ class BlockingTest {
   }
 
   @Test
-  void theOthersOfItsOnlyThreadGoOn() throws Exception {
+  void theOtherFibersOfItsOnlyThreadGoOn() throws Exception {
     Fiber<String> blocked = blocked();
     scheduler.go(release::countDown);
     assertThat(blocked.join()).isEqualTo("released");
   }
 
   @Test
-  void whatTheBodyThrowsComesOutAsItIs() throws Exception {
+  void theExceptionOfTheBodyComesOutUnchanged() throws Exception {
     scheduler
         .go(
             () -> {
@@ -176,7 +176,7 @@ class BlockingTest {
   @Test
   void outsideFibersTheBodyRunsRightHere() throws Exception {
     Thread here = Thread.currentThread();
-    here.interrupt(); // and this is no cancel point there
+    here.interrupt(); // outside fibers a blocking call is not a cancel point
     assertThat(Weft.blocking(Thread::currentThread)).isSameAs(here);
     assertThat(Thread.interrupted()).isTrue();
     AtomicReference<String> seen = new AtomicReference<>();
@@ -194,7 +194,7 @@ class BlockingTest {
   }
 
   @Test
-  void oneInsideAnotherJustRunsItsBody() throws Exception {
+  void aNestedBlockingCallJustRunsItsBody() throws Exception {
     scheduler
         .go(
             () -> {
@@ -229,7 +229,7 @@ class BlockingTest {
   }
 
   @Test
-  void whoIsBoundWhileItIsThereComesBackToThatThread() throws Exception {
+  void aFiberThatIsBoundInTheBodyReturnsToThatThread() throws Exception {
     try (Scheduler two = Scheduler.builder().threads(2).build().start()) {
       CountDownLatch inside = new CountDownLatch(1);
       Fiber<Integer> fiber =
@@ -251,9 +251,9 @@ class BlockingTest {
     }
   }
 
-  /** Two fibers inside monitors at once could otherwise only be on two threads. */
+  /** Only on helper threads can two fibers of one worker block in monitors at once. */
   @Test
-  @SuppressWarnings("WaitNotInLoop") // one notification, for this one
+  @SuppressWarnings("WaitNotInLoop") // one notification, for this thread
   void monitorsParksAndSleepsBlockTheHelperOnly() throws Exception {
     Object monitor = new Object();
     CountDownLatch held = new CountDownLatch(1);
@@ -307,7 +307,7 @@ class BlockingTest {
   }
 
   @Test
-  void aMonitorThatIsHeldGoesAlong() throws Exception {
+  void aHeldMonitorStaysHeldOnTheHelper() throws Exception {
     Object monitor = new Object();
     AtomicBoolean inside = new AtomicBoolean();
     Fiber<Void> owner =
@@ -325,7 +325,7 @@ class BlockingTest {
                 inside.set(false);
               }
             });
-    eventually("it is in its blocking call", () -> core(owner).isOnHelper());
+    eventually("the owner is in its blocking call", () -> core(owner).isOnHelper());
     Fiber<Boolean> second =
         scheduler.go(
             () -> {
@@ -346,7 +346,7 @@ class BlockingTest {
             () ->
                 Weft.blocking(
                     () -> {
-                      // a fiber begun there wakes its worker, which sleeps
+                      // a fiber started in the body wakes its sleeping worker
                       assertThat(Weft.go(() -> Fiber.threadIndex()).join()).isZero();
                       assertThat(Weft.go(() -> 1).join(Duration.ofSeconds(30))).isEqualTo(1);
                       assertThatThrownBy(
@@ -431,7 +431,7 @@ class BlockingTest {
     }
   }
 
-  /** A sleep in the body is the helper's own: nobody else has to wake it. */
+  /** A sleep in the body blocks the helper itself: no worker has to wake it. */
   @Test
   void inTheBodySleepsNeedNoWorker() throws Exception {
     CountDownLatch inside = new CountDownLatch(1);
@@ -460,7 +460,7 @@ class BlockingTest {
                   Thread.onSpinWait();
                 }
               });
-      eventually("it has slept although its worker is busy", slept::get);
+      eventually("the fiber has slept although its worker is busy", slept::get);
       over.set(true);
       hog.join();
     }
@@ -493,7 +493,7 @@ class BlockingTest {
   }
 
   @Test
-  void timeSlicesAreNotForTheBody() throws Exception {
+  void timeSlicesDoNotApplyToTheBody() throws Exception {
     try (Scheduler sliced =
         Scheduler.builder().threads(1).policy(Policy.timeSlice(Duration.ofNanos(1))).build()) {
       sliced.start();
@@ -503,7 +503,7 @@ class BlockingTest {
                 Weft.blocking(
                     () -> {
                       Thread.sleep(1);
-                      Weft.go(() -> {}); // gives way if its slice is used up
+                      Weft.go(() -> {}); // yields if its slice is used up
                       assertOnHelper();
                       return null;
                     });
@@ -514,7 +514,7 @@ class BlockingTest {
   }
 
   @Test
-  void guestsMayDoItToo() throws Exception {
+  void guestsMayMakeBlockingCallsToo() throws Exception {
     scheduler
         .go(
             () -> {
@@ -544,7 +544,7 @@ class BlockingTest {
   }
 
   @Test
-  void coroutinesMayDoItTooButNotYieldInTheBody() throws Exception {
+  void coroutinesMayMakeBlockingCallsButNotYieldInTheBody() throws Exception {
     scheduler
         .go(
             () -> {
@@ -586,7 +586,7 @@ class BlockingTest {
 
   private static final AtomicReference<Object> IN_INITIALIZER = new AtomicReference<>();
 
-  /** Its initializer runs below a native frame, which pins the fiber to its thread. */
+  /** A class with an initializer, which runs below a native frame and so pins the fiber. */
   private static final class Pinned {
     static {
       try {
@@ -600,7 +600,7 @@ class BlockingTest {
   }
 
   @Test
-  void whoCannotLeaveItsThreadRunsTheBodyThere() throws Exception {
+  void aPinnedFiberRunsTheBodyOnItsWorker() throws Exception {
     scheduler
         .go(
             () -> {
@@ -626,7 +626,7 @@ class BlockingTest {
   }
 
   @Test
-  void whoIsLeftPinnedByItsBodyComesBackWhenItWaitsWithoutBeingPinned() throws Exception {
+  void aFiberLeftPinnedByItsBodyReturnsAtItsFirstUnpinnedWait() throws Exception {
     scheduler
         .go(
             () -> {
@@ -648,7 +648,8 @@ class BlockingTest {
               Weft.blocking(BlockingTest::disableTheHook);
             });
     endsThere.join();
-    eventually("its end is counted", () -> scheduler.stats().ended() == scheduler.stats().begun());
+    eventually(
+        "the fiber's end is counted", () -> scheduler.stats().ended() == scheduler.stats().begun());
     assertThat(scheduler.dump().fibers()).isEmpty();
   }
 
@@ -670,7 +671,7 @@ class BlockingTest {
   }
 
   @Test
-  void dumpAndStatisticsShowIt() throws Exception {
+  void dumpAndStatisticsShowBlockingCalls() throws Exception {
     Fiber<String> blocked = blocked();
     Fiber<Void> suspended = scheduler.go(() -> Fiber.suspend());
     waits(suspended);
@@ -697,14 +698,14 @@ class BlockingTest {
 
   @Test
   @Feature("S17")
-  void aHelperIsNoStuckThread() throws Exception {
+  void aHelperIsNoStuckWorker() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Fiber<String> blocked = blocked();
       Fiber<Void> hog =
           scheduler.go(
               FiberOptions.named("hog"),
               () -> {
-                while (log.entries("hog").isEmpty()) { // until the watchdog has looked at both
+                while (log.entries("hog").isEmpty()) { // until the watchdog has checked both
                   Thread.onSpinWait();
                 }
               });
@@ -718,7 +719,7 @@ class BlockingTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   @Feature("S19")
-  void whoIsInABlockingCallIsNotTakenForDead(boolean useCaller) throws Exception {
+  void aFiberInABlockingCallIsNoDeadlock(boolean useCaller) throws Exception {
     Scheduler failing =
         Scheduler.builder().threads(1).useCaller(useCaller).failOnDeadlock(true).build();
     AtomicInteger rounds = new AtomicInteger();
@@ -741,7 +742,7 @@ class BlockingTest {
 
   @Test
   @Feature("S19")
-  void whenTheLastIsBackADeadlockIsFound() {
+  void afterTheLastBlockingCallADeadlockIsFound() {
     Scheduler failing = Scheduler.builder().threads(1).failOnDeadlock(true).build();
     failing.go(
         FiberOptions.named("back"),

@@ -2,7 +2,7 @@ package dev.weft;
 
 import java.time.Duration;
 
-/** Work that holds its thread. */
+/** Computation that holds its thread. */
 public final class Busy {
   private Busy() {}
 

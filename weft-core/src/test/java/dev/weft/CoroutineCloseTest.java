@@ -38,7 +38,7 @@ class CoroutineCloseTest {
   }
 
   @Test
-  void aBodyThatCatchesExceptionsIsUnwoundAllTheSame() {
+  void aBodyThatCatchesExceptionsIsUnwoundToo() {
     Coroutine coroutine =
         Coroutine.of(
             () -> {
@@ -87,7 +87,7 @@ class CoroutineCloseTest {
                 try {
                   Coroutine.yield();
                 } catch (Throwable e) {
-                  // deaf on purpose
+                  // ignores the error deliberately
                 }
               }
             });
@@ -123,7 +123,7 @@ class CoroutineCloseTest {
   }
 
   @Test
-  void whenOneItTransfersToMeanwhileFailsItIsUnwoundAllTheSame() {
+  void aFailingTransferTargetDoesNotStopTheUnwinding() {
     Coroutine failing = Coroutine.of(CoroutineCloseTest::failingCleanUp);
     Coroutine coroutine =
         Coroutine.of(
@@ -145,7 +145,7 @@ class CoroutineCloseTest {
   }
 
   @Test
-  void neverStartedOrEndedOnesRunNothing() {
+  void closingANeverStartedOrEndedCoroutineRunsNothing() {
     Coroutine fresh = Coroutine.of(() -> order.add("ran"));
     fresh.close();
     fresh.close();
@@ -158,7 +158,7 @@ class CoroutineCloseTest {
   }
 
   @Test
-  void aRunningOneCannotCloseItself() {
+  void aRunningCoroutineCannotCloseItself() {
     Coroutine coroutine =
         Coroutine.of(
             () -> {
@@ -173,7 +173,7 @@ class CoroutineCloseTest {
   }
 
   @Test
-  void oneThatTransferredAwayIsUnwoundToo() {
+  void aCoroutineThatTransferredAwayIsUnwoundToo() {
     Coroutine other = Coroutine.of(() -> order.add("other"));
     Coroutine coroutine =
         Coroutine.of(

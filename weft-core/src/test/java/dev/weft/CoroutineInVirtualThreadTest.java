@@ -12,7 +12,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
-/** Coroutines inside threads that park: the whole thread waits, coroutine and all. */
+/** Coroutines inside threads that park: the whole thread waits, with its coroutines. */
 @Feature("C15")
 class CoroutineInVirtualThreadTest {
   @Test

@@ -54,7 +54,7 @@ class CoroutineLocalTest {
   }
 
   @Test
-  void innerCoroutinesDoNotSeeTheOuterOnesValue() {
+  void innerCoroutinesDoNotSeeTheOuterCoroutinesValue() {
     CoroutineLocal<String> name = CoroutineLocal.withInitial(() -> "initial");
     List<String> seen = new ArrayList<>();
     Coroutine.of(
@@ -68,7 +68,7 @@ class CoroutineLocalTest {
   }
 
   @Test
-  void aNewLifeStartsWithoutTheOldValues() {
+  void aResetCoroutineStartsWithoutTheOldValues() {
     CoroutineLocal<String> name = CoroutineLocal.withInitial(() -> "initial");
     List<String> seen = new ArrayList<>();
     Coroutine coroutine = Coroutine.of(() -> name.set("old"));

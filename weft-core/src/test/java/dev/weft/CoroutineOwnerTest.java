@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
-/** Which thread may resume a coroutine, and with what in hand. */
+/** The owner of a coroutine: which thread may resume it, and while it holds which monitors. */
 class CoroutineOwnerTest {
   @Test
   @Feature("C11")
@@ -44,7 +44,7 @@ class CoroutineOwnerTest {
 
   @Test
   @Feature("C11")
-  void aNewLifeMayBelongToAnotherThread() throws Exception {
+  void aResetCoroutineMayBelongToAnotherThread() throws Exception {
     Coroutine coroutine = Coroutine.of(() -> {});
     coroutine.resume();
     coroutine.reset(() -> {});
@@ -116,7 +116,7 @@ class CoroutineOwnerTest {
 
   @Test
   @Feature({"C11", "C16"})
-  void whoIsRefusedForAMonitorDoesNotBecomeItsOwner() throws Exception {
+  void aResumerRefusedForAMonitorDoesNotBecomeTheOwner() throws Exception {
     Coroutine coroutine = Coroutine.of(() -> {});
     synchronized (coroutine) {
       assertThatIllegalStateException().isThrownBy(coroutine::resume);
@@ -131,7 +131,7 @@ class CoroutineOwnerTest {
 
   private static final Coroutine CLAIMED = Coroutine.of(() -> {});
 
-  /** Its initializer runs below a native frame, which no yield can leave. */
+  /** A class with an initializer, which runs below a native frame and so pins the coroutine. */
   private static final class Pinned {
     static {
       assertThatIllegalStateException()
@@ -146,7 +146,7 @@ class CoroutineOwnerTest {
 
   @Test
   @Feature({"C5", "C11"})
-  void resetFreesAlsoOneThatATransferHasClaimedInVain() throws Exception {
+  void resetAlsoFreesACoroutineThatAFailedTransferHasClaimed() throws Exception {
     Coroutine.of(Pinned::touch).resume();
     CLAIMED.reset(() -> {});
     onAnotherThread(

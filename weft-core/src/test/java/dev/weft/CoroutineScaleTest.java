@@ -6,8 +6,8 @@ import dev.weft.testkit.Feature;
 import org.junit.jupiter.api.Test;
 
 /**
- * A million of them: in a JVM of its own with a heap of 1 GB and without assertions, whose check
- * for held monitors walks the stack at every switch.
+ * A million coroutines: in a separate JVM with a heap of 1 GB and without assertions, because the
+ * check for held monitors walks the stack at every switch.
  */
 class CoroutineScaleTest {
   /** Parks a million coroutines, then resumes each to its end. */

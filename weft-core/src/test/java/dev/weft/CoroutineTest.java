@@ -87,7 +87,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C2")
-  void resumingARunningOneIsRefusedByIdAndState() {
+  void resumingARunningCoroutineIsRefusedByIdAndState() {
     Coroutine[] self = new Coroutine[1];
     List<Throwable> refused = new ArrayList<>();
     self[0] =
@@ -110,7 +110,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C2")
-  void resumingATerminatedOneIsRefusedByIdAndState() {
+  void resumingATerminatedCoroutineIsRefusedByIdAndState() {
     int[] runs = new int[1];
     Coroutine coroutine = Coroutine.of(() -> runs[0]++);
     coroutine.resume();
@@ -123,7 +123,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C3")
-  void outsideACoroutineThereIsNothingToYield() {
+  void outsideACoroutineYieldIsRefused() {
     assertThatIllegalStateException()
         .isThrownBy(Coroutine::yield)
         .withMessageContaining("cannot yield outside a coroutine");
@@ -132,7 +132,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C3")
-  void currentIsTheRunningOneAndEmptyAgainAfterwards() {
+  void currentIsTheRunningCoroutineAndEmptyAgainAfterwards() {
     List<Coroutine> seen = new ArrayList<>();
     Coroutine coroutine = Coroutine.of(() -> seen.add(Coroutine.current().orElseThrow()));
     coroutine.resume();
@@ -164,7 +164,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C5")
-  void resetGivesAnEndedOneANewBody() {
+  void resetGivesAnEndedCoroutineANewBody() {
     List<String> order = new ArrayList<>();
     Coroutine coroutine = Coroutine.of(() -> order.add("first"));
     coroutine.resume();
@@ -183,7 +183,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C5")
-  void resetReplacesTheBodyOfANeverStartedOne() {
+  void resetReplacesTheBodyOfANeverStartedCoroutine() {
     List<String> order = new ArrayList<>();
     Coroutine coroutine = Coroutine.of(() -> order.add("never"));
     coroutine.reset(() -> order.add("instead"));
@@ -193,7 +193,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C5")
-  void resetOfASuspendedOrRunningOneIsRefusedByIdAndState() {
+  void resetOfASuspendedOrRunningCoroutineIsRefusedByIdAndState() {
     List<String> refused = new ArrayList<>();
     Coroutine[] self = new Coroutine[1];
     self[0] =
@@ -260,7 +260,7 @@ class CoroutineTest {
 
   @Test
   @Feature("C6")
-  void aFailureIsReportedOnceAndDoesNotHauntTheNextLife() {
+  void aFailureIsReportedOnceAndDoesNotAffectTheNextBody() {
     Coroutine coroutine =
         Coroutine.of(
             () -> {

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Coroutines among themselves: nesting, symmetric transfer, a stack overflow in one of many. */
+/** Several coroutines: nesting, symmetric transfer, a stack overflow in one of many. */
 class CoroutineTransferTest {
   @Test
   @Feature("C7")
@@ -81,7 +81,7 @@ class CoroutineTransferTest {
 
   @Test
   @Feature("C8")
-  void theEndAndTheFailureOfTheLastOneComeToTheFirstResumer() {
+  void theEndAndTheFailureOfTheLastCoroutineReachTheFirstResumer() {
     Coroutine failing =
         Coroutine.of(
             () -> {
@@ -123,7 +123,7 @@ class CoroutineTransferTest {
 
   @Test
   @Feature("C8")
-  void transferringOutsideACoroutineOrToAnEndedOneIsRefused() {
+  void transferringOutsideACoroutineOrToAnEndedCoroutineIsRefused() {
     Coroutine ended = Coroutine.of(() -> {});
     ended.resume();
     assertThatIllegalStateException()
@@ -140,7 +140,7 @@ class CoroutineTransferTest {
 
   @Test
   @Feature("C10")
-  void aStackOverflowInOneComesOutOfItsResumeAndTheOthersGoOn() {
+  void aStackOverflowComesOutOfItsResumeAndTheOtherCoroutinesGoOn() {
     Coroutine other =
         Coroutine.of(
             () -> {

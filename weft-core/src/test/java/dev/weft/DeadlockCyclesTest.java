@@ -23,15 +23,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Fibers that wait for each other while others live. */
+/** Cycles: fibers that wait for each other while other fibers run. */
 @Feature("S25")
-@SuppressWarnings("LockNotBeforeTry") // some of these never give their locks back
+@SuppressWarnings("LockNotBeforeTry") // some of these never release their locks
 class DeadlockCyclesTest {
   private final Scheduler scheduler = Scheduler.builder().threads(2).name("round").build().start();
   private final AtomicBoolean lives = new AtomicBoolean(true);
   private final LogCapture log = new LogCapture();
 
-  /** Keeps the scheduler busy, so that it is no standstill. */
+  /** Keeps the scheduler busy, so that it is no deadlock of all fibers. */
   @BeforeEach
   void keepAFiberAlive() {
     scheduler.go(
@@ -69,7 +69,7 @@ class DeadlockCyclesTest {
     waits(ann);
     waits(bob);
     long start = System.nanoTime();
-    eventually("it is reported", () -> !log.entries("fibers wait for each other").isEmpty());
+    eventually("the cycle is reported", () -> !log.entries("fibers wait for each other").isEmpty());
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
     String report = log.entries("fibers wait for each other").getFirst().text();
     assertThat(report)
@@ -128,7 +128,7 @@ class DeadlockCyclesTest {
       eventually(
           "it is reported",
           () -> !log.entries("wait for each other", "first", "second", "third").isEmpty());
-      TimeUnit.MILLISECONDS.sleep(700); // two more looks
+      TimeUnit.MILLISECONDS.sleep(700); // two more checks of the watchdog
       assertThat(log.entries("wait for each other")).hasSize(1);
       first.cancel();
       second.cancel();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** All fibers wait, and nothing is left that could wake them. */
+/** Deadlocks: all fibers wait, and nothing is left that could wake them. */
 @Feature("S19")
 class DeadlockTest {
   private static Scheduler failing(int threads, boolean useCaller) {
@@ -31,7 +31,7 @@ class DeadlockTest {
 
   @ParameterizedTest
   @CsvSource({"1,false", "2,false", "1,true", "2,true"})
-  void stopFailsAndNamesThemAndWhatTheyWaitFor(int threads, boolean useCaller) {
+  void stopFailsAndNamesTheFibersAndWhatTheyWaitFor(int threads, boolean useCaller) {
     Scheduler scheduler = failing(threads, useCaller);
     AtomicReference<Fiber<Void>> second = new AtomicReference<>();
     CountDownLatch both = new CountDownLatch(1);
@@ -90,7 +90,7 @@ class DeadlockTest {
   }
 
   @Test
-  void runFailsIfToldTo() {
+  void runFailsIfThePropertyIsSet() {
     System.setProperty("weft.failOnDeadlock", "true");
     try {
       assertThatIllegalStateException()
@@ -103,7 +103,7 @@ class DeadlockTest {
   }
 
   @Test
-  void byDefaultItIsLoggedOnceAndOnlyIfNothingIsLeftToWakeThem() throws Exception {
+  void byDefaultADeadlockIsLoggedOnceAndOnlyIfNothingCanEndIt() throws Exception {
     Pipe pipe = Pipe.open();
     try (LogCapture log = new LogCapture()) {
       Scheduler dead = Scheduler.builder().threads(2).name("dead").build().start();
@@ -114,14 +114,15 @@ class DeadlockTest {
         () -> Thread.sleep(Duration.ofHours(1)),
         () -> pipe.source().read(ByteBuffer.allocate(1)),
       };
-      for (Body hope : hopes) { // any fiber that lives, of whatever scheduler, may wake the others
+      for (Body hope : hopes) { // any live fiber, of whatever scheduler, may wake the others
         Fiber<Void> living = hopeful.go(hope);
         waits(living);
-        Thread.sleep(1_300); // longer than a standstill has to last
+        Thread.sleep(1_300); // longer than the time before a deadlock report
         assertThat(log.entries("deadlock")).isEmpty();
         living.cancel();
       }
-      eventually("it is reported", () -> !log.entries("deadlock", "dead", "hopeless").isEmpty());
+      eventually(
+          "the deadlock is reported", () -> !log.entries("deadlock", "dead", "hopeless").isEmpty());
       assertThat(log.entries("hopeless"))
           .singleElement()
           .satisfies(
@@ -129,7 +130,7 @@ class DeadlockTest {
                 assertThat(entry.level()).isEqualTo("WARNING");
                 assertThat(entry.text()).contains("waits for schedule(fiber)");
               });
-      // a plain thread wakes them all the same
+      // a plain thread still wakes them
       dead.schedule(inDead);
       dead.stop();
       hopeful.stop();
@@ -140,7 +141,7 @@ class DeadlockTest {
 
   @Test
   @Feature("S25")
-  void aFiberOfAnotherSchedulerThatWillWakeThemIsNoDeadlock() throws Exception {
+  void fibersThatAnotherSchedulersFiberWillWakeAreNoDeadlock() throws Exception {
     Scheduler waiting = failing(1, false);
     try (Scheduler sending = Scheduler.builder().threads(1).build().start()) {
       Channel<String> channel = Channel.rendezvous();
@@ -193,9 +194,12 @@ class DeadlockTest {
     assertThat(end).hasValue("finally");
   }
 
-  /** Each sleep ends by the JDK's own timer, at about the time the scheduler looks around. */
+  /**
+   * Each sleep ends by the JDK's own timer, at about the time when the scheduler checks for a
+   * deadlock.
+   */
   @Test
-  void whoIsJustBeingWokenIsNotTakenForDead() throws Exception {
+  void aFiberThatIsJustBeingWokenIsNoDeadlock() throws Exception {
     for (boolean useCaller : new boolean[] {true, false}) {
       Scheduler scheduler = failing(2, useCaller);
       Fiber<Void> waiting = scheduler.go(() -> Fiber.suspend());

@@ -3,7 +3,7 @@ package dev.weft;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waits for a condition, with a limit: for what nobody tells us of. */
+/** Waits for a condition, with a limit, where no event signals it. */
 public final class Eventually {
   private static final long LIMIT_NANOS = 15_000_000_000L;
 

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One thread, and fibers that are always ready: everybody else still gets a turn. */
+/**
+ * One thread, and fibers that are always ready: other fibers, timers and I/O still get their
+ * slices.
+ */
 @Feature("S8")
 @Timeout(60)
 class FairnessTest {
@@ -46,7 +49,7 @@ class FairnessTest {
   }
 
   @Test
-  void whatOtherThreadsSubmit() throws Exception {
+  void fibersSubmittedByOtherThreadsRun() throws Exception {
     assertThat(scheduler.go(() -> "had its turn").join()).isEqualTo("had its turn");
   }
 
@@ -59,7 +62,7 @@ class FairnessTest {
   }
 
   @Test
-  void whatOtherThreadsSubmitWaitsForABatchAtMost() throws Exception {
+  void fibersSubmittedByOtherThreadsWaitForOneBatchAtMost() throws Exception {
     AtomicInteger slices = new AtomicInteger();
     CountDownLatch counting = new CountDownLatch(1);
     scheduler.go(
@@ -71,10 +74,10 @@ class FairnessTest {
           }
         });
     counting.await();
-    // four fibers take turns; a batch is 64 slices, and the newcomer goes behind all four
+    // four fibers alternate; a batch is 64 slices, and the new fiber goes behind all four
     for (int round = 0; round < 100; round++) {
       Fiber<Integer> newcomer = scheduler.go(slices::get);
-      int submitted = slices.get(); // it may have run by now
+      int submitted = slices.get(); // the new fiber may have run by now
       assertThat(newcomer.join() - submitted).isLessThanOrEqualTo(64 / 4 + 1);
     }
   }
@@ -90,14 +93,14 @@ class FairnessTest {
                 Fiber.sleep(Duration.ofMillis(1));
                 return busy.slices.get() - before;
               });
-      // the rest of a batch, which is short, and those whose turn is before; not 64
+      // the rest of a short batch, and the fibers that were ready before; not 64
       assertThat(sleeper.join()).isLessThanOrEqualTo(8 + 4);
     }
   }
 
   @Test
   @Feature("I1")
-  void norDoesOneWhoReads() throws Exception {
+  void norDoesAFiberThatReads() throws Exception {
     AtomicInteger sentAt = new AtomicInteger();
     try (LongSlices busy = new LongSlices();
         TcpListener listener =
@@ -114,10 +117,10 @@ class FairnessTest {
       InetSocketAddress address = (InetSocketAddress) listener.localAddress();
       try (Socket peer = new Socket(address.getAddress(), address.getPort())) {
         peer.getOutputStream().write(1);
-        busy.awaitMore(20); // by then it waits for the second byte
+        busy.awaitMore(20); // by then the reader waits for the second byte
         sentAt.set(busy.slices.get());
         peer.getOutputStream().write(2);
-        // some until the poller is looked at, and those whose turn is before; not 64
+        // some slices until the worker polls, and the fibers that were ready before; not 64
         assertThat(reader.join()).isLessThanOrEqualTo(8 + 4);
       }
     }

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Cancelling fibers, wherever they are. */
+/** Cancelling fibers in every state. */
 @Feature("S15")
 @SuppressWarnings("WaitNotInLoop")
 class FiberCancelTest {
@@ -47,7 +47,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void beforeItStartsItsBodyNeverRuns() throws Exception {
+  void cancelledBeforeItsStartAFiberNeverRunsItsBody() throws Exception {
     try (Scheduler scheduler = start(1)) {
       AtomicBoolean ran = new AtomicBoolean();
       CountDownLatch release = new CountDownLatch(1);
@@ -80,7 +80,7 @@ class FiberCancelTest {
   static Stream<Arguments> blockedCalls() {
     ReentrantLock held = new ReentrantLock();
     Thread holder = Thread.ofPlatform().daemon().start(held::lock);
-    eventually("somebody holds the lock", () -> !holder.isAlive());
+    eventually("the holder has taken the lock", () -> !holder.isAlive());
     return Stream.of(
         wait("Fiber.sleep", () -> Fiber.sleep(Duration.ofHours(1))),
         wait("Fiber.sleepUntil", () -> Fiber.sleepUntil(Instant.now().plusSeconds(3600))),
@@ -180,7 +180,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void cancellingTwiceOrTooLateSaysFalse() throws Exception {
+  void cancellingTwiceOrTooLateReturnsFalse() throws Exception {
     try (Scheduler scheduler = start(1)) {
       Fiber<Void> fiber = scheduler.go(() -> Fiber.suspend());
       waits(fiber);
@@ -206,7 +206,7 @@ class FiberCancelTest {
         () -> Fiber.suspend(),
         () -> {
           scheduler.schedule(Fiber.current().orElseThrow());
-          Fiber.suspend(); // need not wait
+          Fiber.suspend(); // returns at once
         },
         () -> Fiber.yield(),
         () -> Fiber.switchTo(0),
@@ -221,7 +221,7 @@ class FiberCancelTest {
                   try {
                     wait.run();
                   } catch (InterruptedException | CancellationException e) {
-                    failed.incrementAndGet(); // goes on as if nothing had happened
+                    failed.incrementAndGet(); // continues after the failure
                   }
                 }
                 return "what it returns does not matter";
@@ -234,7 +234,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void whoSwallowsItAtAJdkWaitGoesOnToItsEnd() throws Exception {
+  void aFiberThatSwallowsTheInterruptAtAJdkWaitGoesOnToItsEnd() throws Exception {
     try (Scheduler scheduler = start(1)) {
       AtomicBoolean wentOn = new AtomicBoolean();
       Fiber<String> fiber =
@@ -255,7 +255,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void whatItThrowsBesidesIsTheCause() throws Exception {
+  void anExceptionOfACancelledBodyIsTheCause() throws Exception {
     try (Scheduler scheduler = start(1)) {
       IllegalStateException failure = new IllegalStateException("clean-up failed");
       Fiber<Void> fiber =
@@ -280,7 +280,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void aRunningFiberSeesItAtItsNextWait() throws Exception {
+  void aRunningFiberSeesItsCancelAtItsNextWait() throws Exception {
     try (Scheduler scheduler = start(2)) {
       AtomicBoolean go = new AtomicBoolean();
       AtomicBoolean interrupted = new AtomicBoolean();
@@ -292,9 +292,9 @@ class FiberCancelTest {
                 }
                 interrupted.set(Thread.currentThread().isInterrupted());
                 Fiber.yield();
-                throw new AssertionError("must not come here");
+                throw new AssertionError("the sleep should have failed");
               });
-      eventually("it runs", () -> fiber.status() == Fiber.Status.RUNNING);
+      eventually("the fiber runs", () -> fiber.status() == Fiber.Status.RUNNING);
       assertThat(fiber.cancel()).isTrue();
       go.set(true);
       assertCancelled(fiber);
@@ -316,7 +316,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void whoJoinsACancelledOneIsNotCancelledItself() throws Exception {
+  void joiningACancelledFiberDoesNotCancelTheCaller() throws Exception {
     try (Scheduler scheduler = start(1)) {
       Fiber<Void> cancelled = scheduler.go(() -> Fiber.suspend());
       Fiber<String> joiner =
@@ -355,7 +355,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void whoGivesUpJoiningLeavesNoTrace() throws Exception {
+  void aJoinThatGivesUpLeavesNoTrace() throws Exception {
     try (Scheduler scheduler = start(2)) {
       Fiber<Void> never = scheduler.go(() -> Fiber.suspend());
       Fiber<?>[] joiners = new Fiber<?>[20_000];
@@ -365,7 +365,7 @@ class FiberCancelTest {
       for (Fiber<?> joiner : joiners) {
         waits(joiner);
       }
-      joiners[0].cancel(); // the oldest, deepest down in the list
+      joiners[0].cancel(); // the oldest caller, deepest in the list
       assertCancelled(joiners[0]);
       assertThatExceptionOfType(TimeoutException.class)
           .isThrownBy(() -> never.join(Duration.ofMillis(1)))
@@ -378,7 +378,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void itIsDoneAndCancelledAsAFutureIs() throws Exception {
+  void aFiberIsDoneAndCancelledAsAFutureIs() throws Exception {
     try (Scheduler scheduler = start(1)) {
       CountDownLatch mayEnd = new CountDownLatch(1);
       Fiber<Void> fiber =
@@ -393,7 +393,7 @@ class FiberCancelTest {
                       mayEnd.await();
                       ended = true;
                     } catch (InterruptedException e) {
-                      // the cancel: it has to wait
+                      // the cancel, which has to wait
                     }
                   }
                 }
@@ -402,8 +402,8 @@ class FiberCancelTest {
       assertThat(fiber.isDone()).isFalse();
       assertThat(fiber.isCancelled()).isFalse();
       fiber.cancel();
-      assertThat(fiber.isDone()).as("while it is being cancelled").isFalse();
-      assertThat(fiber.isCancelled()).as("while it is being cancelled").isFalse();
+      assertThat(fiber.isDone()).as("while the fiber is being cancelled").isFalse();
+      assertThat(fiber.isCancelled()).as("while the fiber is being cancelled").isFalse();
       mayEnd.countDown();
       assertCancelled(fiber);
       assertThat(fiber.isDone()).isTrue();
@@ -424,7 +424,7 @@ class FiberCancelTest {
   }
 
   @Test
-  void joiningOneselfIsRefused() throws Exception {
+  void aFiberThatJoinsItselfIsRefused() throws Exception {
     try (Scheduler scheduler = start(1)) {
       scheduler
           .go(

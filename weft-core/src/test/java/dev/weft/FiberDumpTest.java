@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a dump shows, and that taking one disturbs nobody. */
+/** The contents of a dump; taking a dump disturbs no fiber. */
 @Feature("S18")
 class FiberDumpTest {
   private static Map<String, FiberDump.Entry> byName(Scheduler scheduler) {
@@ -41,7 +41,7 @@ class FiberDumpTest {
 
   @Test
   @Feature("S19")
-  void whatItWaitsForNeedNotBeAbleToSayItsName() {
+  void aToStringThatThrowsDoesNotSpoilTheDump() {
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Void> fiber =
         scheduler.go(
@@ -62,8 +62,8 @@ class FiberDumpTest {
   }
 
   @Test
-  @SuppressWarnings("WaitNotInLoop") // nobody ever notifies it
-  void everyFiberIsThereWithWhatItWaitsFor() throws Exception {
+  @SuppressWarnings("WaitNotInLoop") // no thread ever notifies it
+  void aDumpHasEveryFiberWithWhatItWaitsFor() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(2).name("dumped").build().start();
     CountDownLatch release = new CountDownLatch(1);
     Object monitor = new Object();
@@ -92,7 +92,7 @@ class FiberDumpTest {
             Thread.onSpinWait();
           }
         });
-    eventually("it spins", spins::get);
+    eventually("the fiber spins", spins::get);
     Fiber<Void> ready = scheduler.go(FiberOptions.named("ready").onThread(1), () -> {});
 
     Map<String, FiberDump.Entry> dump = byName(scheduler);
@@ -142,7 +142,7 @@ class FiberDumpTest {
   }
 
   @Test
-  void itSaysForHowLong() throws Exception {
+  void aDumpSaysHowLongAFiberWaits() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber = scheduler.go(FiberOptions.named("f"), () -> Fiber.suspend());
       waits(fiber);
@@ -156,7 +156,7 @@ class FiberDumpTest {
   }
 
   @Test
-  void asTextItIsALineAndAStackForEach() throws Exception {
+  void asTextADumpIsALineAndAStackForEachFiber() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).name("texted").build().start()) {
       Fiber<Void> fiber = scheduler.go(FiberOptions.named("f"), () -> waitHere());
       waits(fiber);
@@ -175,7 +175,7 @@ class FiberDumpTest {
   }
 
   @Test
-  void asJsonItCanBeParsed() throws Exception {
+  void asJsonADumpCanBeParsed() throws Exception {
     String name = "a \"name\" with \\, \n, \t and ü";
     try (Scheduler scheduler = Scheduler.builder().threads(1).name("jsoned").build().start()) {
       Fiber<Void> first = scheduler.go(FiberOptions.named(name), () -> waitHere());
@@ -203,13 +203,13 @@ class FiberDumpTest {
   }
 
   /**
-   * The JDK hands a thread to its scheduler once more after it has looked at its stack: neither the
-   * order of the world nor any count may suffer.
+   * The JDK submits a thread to its executor once more after it has taken the thread's stack:
+   * neither the order of fibers nor any count may change.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  @SuppressWarnings("UnnecessaryAsync") // it would not be, if two threads ever ran the fiber
-  void takingOneDisturbsNobody(boolean steals) throws Exception {
+  @SuppressWarnings("UnnecessaryAsync") // two threads might run the fiber, if Weft had a fault
+  void takingADumpDisturbsNoFiber(boolean steals) throws Exception {
     Policy policy = steals ? Policy.workStealing() : Policy.fifo();
     Scheduler scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
     AtomicInteger slices = new AtomicInteger();
@@ -257,7 +257,7 @@ class FiberDumpTest {
     return Integer.parseInt(thread.substring(thread.lastIndexOf('-') + 1));
   }
 
-  /** As much of JSON as it takes to see that a text is JSON. */
+  /** Just enough of a JSON parser to check that a text is JSON. */
   private static final class Json {
     private final String text;
     private int at;

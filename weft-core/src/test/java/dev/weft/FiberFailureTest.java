@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A failing fiber hurts nobody, and does not go unnoticed. */
+/** A failing fiber affects no other fiber, and its failure is reported. */
 @Feature("S12")
 class FiberFailureTest {
   private static <T> Callable<T> failing(Exception e) {
@@ -37,7 +37,7 @@ class FiberFailureTest {
     AssertionError error = new AssertionError("error");
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<String> fiber = scheduler.go(FiberOptions.named("bad"), failing(checked));
-      for (int i = 0; i < 2; i++) { // it is kept
+      for (int i = 0; i < 2; i++) { // the failure is kept
         assertThatExceptionOfType(CompletionException.class)
             .isThrownBy(fiber::join)
             .withCause(checked)
@@ -64,7 +64,7 @@ class FiberFailureTest {
   }
 
   @Test
-  void whatNobodyJoinsReachesTheHandlerAndTheLogByName() throws Exception {
+  void anUnobservedFailureReachesTheHandlerAndTheLogByName() throws Exception {
     Map<String, Throwable> handled = new ConcurrentHashMap<>();
     IllegalStateException atStop = new IllegalStateException("at stop");
     IllegalStateException later = new IllegalStateException("after a while");
@@ -77,7 +77,8 @@ class FiberFailureTest {
               .build()
               .start();
       scheduler.go(FiberOptions.named("impatient"), failing(later));
-      eventually("it is reported although the scheduler goes on", () -> !handled.isEmpty());
+      eventually(
+          "the failure is reported although the scheduler goes on", () -> !handled.isEmpty());
       scheduler.go(FiberOptions.named("last"), failing(atStop));
       scheduler.stop();
       assertThat(handled).containsOnly(Map.entry("impatient", later), Map.entry("last", atStop));
@@ -95,7 +96,7 @@ class FiberFailureTest {
   }
 
   @Test
-  void theFailureOfACancelledOnesCleanUpIsReportedToo() {
+  void theFailureOfACancelledFibersCleanUpIsReportedToo() {
     Map<String, Throwable> handled = new ConcurrentHashMap<>();
     IllegalStateException inCleanUp = new IllegalStateException("in clean-up");
     try (LogCapture log = new LogCapture()) {
@@ -124,7 +125,7 @@ class FiberFailureTest {
   }
 
   @Test
-  void whatSomebodyJoinsIsNotReported() throws Exception {
+  void aJoinedFailureIsNotReported() throws Exception {
     AtomicInteger handled = new AtomicInteger();
     try (LogCapture log = new LogCapture()) {
       try (Scheduler scheduler =
@@ -141,7 +142,7 @@ class FiberFailureTest {
                         throw new IllegalStateException("seen");
                       });
           switch (i % 3) {
-            case 0 -> { // as soon as it has ended, on another thread than it ends on
+            case 0 -> { // as soon as the fiber has ended, on another thread
               while (fiber.status() != Fiber.Status.DONE) {
                 Thread.onSpinWait();
               }

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The future of a fiber's result, and what hangs on it. */
+/** The future of a fiber's result, and its callbacks. */
 @Timeout(20)
 class FiberFutureTest {
   @Test
@@ -55,7 +55,7 @@ class FiberFutureTest {
 
   @Test
   @Feature("S15")
-  void theCallbackOfOneThatWasCancelledBeforeItStartedRunsInAFiberToo() {
+  void theCallbackOfAFiberCancelledBeforeItsStartRunsInAFiberToo() {
     Scheduler scheduler = Scheduler.builder().threads(1).build();
     AtomicBoolean ran = new AtomicBoolean();
     Fiber<Void> fiber = scheduler.go(() -> ran.set(true));
@@ -119,7 +119,7 @@ class FiberFutureTest {
 
   @Test
   @Feature("Y1")
-  @SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
+  @SuppressWarnings("LockNotBeforeTry") // the test checks single steps
   void aCallbackMayWaitForAMutexAndGetsIt() throws Exception {
     Mutex mutex = new Mutex();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What is a fiber's own: name, id, thread locals, scoped values. */
+/** The state of each fiber: name, id, thread locals, scoped values. */
 @Feature("S14")
 class FiberLocalTest {
   private static final ScopedValue<Integer> SCOPED = ScopedValue.newInstance();
@@ -67,7 +67,7 @@ class FiberLocalTest {
   }
 
   @Test
-  void inheritableOnesComeFromWhoeverCallsGo() throws Exception {
+  void inheritableThreadLocalsComeFromTheCallerOfGo() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       INHERITED.set("caller");
       try {
@@ -88,7 +88,7 @@ class FiberLocalTest {
   }
 
   @Test
-  void theContextClassLoaderComesFromWhoeverCallsGo() throws Exception {
+  void theContextClassLoaderComesFromTheCallerOfGo() throws Exception {
     Thread me = Thread.currentThread();
     ClassLoader before = me.getContextClassLoader();
     ClassLoader own = new ClassLoader(before) {};
@@ -133,7 +133,7 @@ class FiberLocalTest {
       }
       assertThat(
               ScopedValue.where(SCOPED, 1).call(() -> scheduler.go(() -> SCOPED.isBound())).join())
-          .as("a fiber outlives the scope it was begun in, so it does not see it")
+          .as("a fiber outlives the binding around go, so it does not see it")
           .isFalse();
     }
   }

@@ -41,7 +41,7 @@ class FiberNameTest {
       assertThat(fiber.name()).isEqualTo(expected);
       Fiber<Void> ended = scheduler.go(options(name), () -> {});
       ended.join();
-      eventually("it is retired", () -> core(ended).threadOrNull() == null);
+      eventually("the fiber is retired", () -> core(ended).threadOrNull() == null);
       assertThat(ended.thread().getName()).isEqualTo(ended.name());
     }
   }
@@ -65,8 +65,8 @@ class FiberNameTest {
           .containsExactly("renamed");
       scheduler.schedule(fiber);
       fiber.join();
-      eventually("it is retired", () -> scheduler.stats().ended() == 1);
-      assertThat(fiber.name()).as("after its end").isEqualTo("renamed");
+      eventually("the fiber is retired", () -> scheduler.stats().ended() == 1);
+      assertThat(fiber.name()).as("after the fiber's end").isEqualTo("renamed");
       Fiber<Void> fromOutside = scheduler.go(options(name), () -> Fiber.suspend());
       fromOutside.thread().setName("from outside");
       assertThat(fromOutside.name()).isEqualTo("from outside");
@@ -75,9 +75,9 @@ class FiberNameTest {
     }
   }
 
-  /** At the end of a fiber it is decided whether its thread has been renamed. */
+  /** The end of a fiber decides whether its thread has been renamed. */
   @Test
-  void namesLikeTheDefaultAreNotTakenForIt() throws Exception {
+  void namesThatLookLikeTheDefaultAreKept() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       int ended = 0;
       for (String pattern :
@@ -91,7 +91,7 @@ class FiberNameTest {
                 });
         fiber.join();
         int count = ++ended;
-        eventually("it is retired", () -> scheduler.stats().ended() == count);
+        eventually("all fibers are retired", () -> scheduler.stats().ended() == count);
         assertThat(fiber.name()).isEqualTo(name.get());
       }
     }
@@ -99,7 +99,7 @@ class FiberNameTest {
 
   @Test
   @Feature("S23")
-  void aGuestHasTheNameOfItsThreadWhichIsLeftAsItWas() throws Exception {
+  void aGuestHasTheUnchangedNameOfItsThread() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> host =
           scheduler.go(

@@ -34,7 +34,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** An executor of so many fibers and so long a queue, and what it does when both are full. */
+/**
+ * An executor with a limited number of fibers and a bounded queue, and its behaviour when both are
+ * full.
+ */
 @Feature("S13")
 @Timeout(60)
 class FiberPoolTest {
@@ -75,7 +78,7 @@ class FiberPoolTest {
   }
 
   private static void waitsForRoom(Thread submitter, FiberPool pool) {
-    eventually("it waits for room", () -> LockSupport.getBlocker(submitter) == pool);
+    eventually("the submitter waits for room", () -> LockSupport.getBlocker(submitter) == pool);
   }
 
   private static long fiberId() {
@@ -85,7 +88,7 @@ class FiberPoolTest {
   // ---- fibers ----
 
   @Test
-  void tasksShareAtMostSoManyFibers() throws Exception {
+  void tasksShareALimitedNumberOfFibers() throws Exception {
     Set<Long> fibers = ConcurrentHashMap.newKeySet();
     AtomicInteger running = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
@@ -123,7 +126,7 @@ class FiberPoolTest {
 
   @Test
   void fibersAreMadeInBatches() {
-    FiberPool pool = pool().fibers(8).growBy(3).build(); // its scheduler has not been started
+    FiberPool pool = pool().fibers(8).growBy(3).build(); // its scheduler is not started
     List<Integer> fibers = new ArrayList<>();
     List<Integer> queued = new ArrayList<>();
     fibers.add(pool.fibers());
@@ -165,7 +168,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void itsFibersBearItsNameAndNumbers() throws Exception {
+  void itsFibersHaveThePoolsNameAndNumbers() throws Exception {
     scheduler.start();
     try (FiberPool pool = pool().name("crew").fibers(1).build()) {
       assertThat(pool.submit(() -> Fiber.current().orElseThrow().name()).get()).isEqualTo("crew-1");
@@ -174,7 +177,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void theSchedulerIsTheCurrentOneOrTheShared() throws Exception {
+  void theSchedulerIsTheCurrentOrTheSharedScheduler() throws Exception {
     scheduler.start();
     Fiber<Scheduler> inside =
         scheduler.go(
@@ -210,7 +213,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void runInCallerRunsItThereAndThen() {
+  void runInCallerRunsTheTaskInTheCallerAtOnce() {
     scheduler.start();
     FiberPool pool = pool().fibers(1).queue(1).whenFull(WhenFull.RUN_IN_CALLER).build();
     pool.execute(task("running"));
@@ -226,7 +229,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void waitingThreadsAreLetInFirstComeFirstServed() throws Exception {
+  void waitingSubmittersAreServedInFifoOrder() throws Exception {
     scheduler.start();
     FiberPool pool = pool().fibers(1).queue(1).build();
     pool.execute(task("running"));
@@ -328,7 +331,7 @@ class FiberPoolTest {
             });
     begun.await();
     submitter.cancel();
-    eventually("it ends", () -> submitter.status() == Fiber.Status.DONE);
+    eventually("the submitter ends", () -> submitter.status() == Fiber.Status.DONE);
     assertThat(ran).containsExactly("refused, interrupted: true");
     open.countDown();
     pool.close();
@@ -409,7 +412,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void othersTakeOverFromAFiberThatIsCancelled() throws Exception {
+  void otherFibersTakeOverFromACancelledFiber() throws Exception {
     scheduler.start();
     try (FiberPool pool = pool().fibers(1).build()) {
       pool.execute(
@@ -425,7 +428,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void othersTakeOverFromFibersThatAreCancelledBeforeTheyBegin() {
+  void otherFibersTakeOverFromFibersCancelledBeforeTheirStart() {
     open.countDown();
     FiberPool pool = pool().fibers(2).build();
     for (int i = 0; i < 5; i++) {
@@ -438,7 +441,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void whoWaitsForRoomGetsTheReplacementOfACancelledFiber() throws Exception {
+  void aSubmitterThatWaitsForRoomGetsTheReplacementOfACancelledFiber() throws Exception {
     FiberPool pool = pool().fibers(1).queue(0).build();
     open.countDown();
     pool.execute(task("a"));
@@ -485,7 +488,7 @@ class FiberPoolTest {
   // ---- ending ----
 
   @Test
-  void shutdownRunsWhatItHasAndTakesNoMore() throws Exception {
+  void shutdownRunsTheQueuedTasksAndTakesNoMore() throws Exception {
     scheduler.start();
     FiberPool pool = pool().fibers(2).queue(2).build();
     for (int i = 0; i < 4; i++) {
@@ -546,7 +549,7 @@ class FiberPoolTest {
     pool.execute(
         () -> {
           begun.countDown();
-          for (int i = 0; i < 2; i++) { // a cancel stands: the second sleep fails, too
+          for (int i = 0; i < 2; i++) { // a cancel is a level: the second sleep fails, too
             try {
               Fiber.sleep(Duration.ofHours(1));
             } catch (InterruptedException e) {
@@ -567,8 +570,8 @@ class FiberPoolTest {
   }
 
   @Test
-  void shutdownNowReturnsWhatAFiberWasGivenAndHasNotBegun() {
-    FiberPool pool = pool().fibers(2).build(); // its scheduler has not been started
+  void shutdownNowReturnsATaskThatAFiberHasTakenButNotStarted() {
+    FiberPool pool = pool().fibers(2).build(); // its scheduler is not started
     List<Runnable> tasks = List.of(task(0), task(1), task(2));
     tasks.forEach(pool::execute);
     assertThat(pool.shutdownNow()).isEqualTo(tasks);
@@ -580,7 +583,7 @@ class FiberPoolTest {
   }
 
   @Test
-  void closeWaitsForAll() {
+  void closeWaitsForAllTasks() {
     scheduler.start();
     open.countDown();
     FiberPool pool = pool().fibers(3).build();

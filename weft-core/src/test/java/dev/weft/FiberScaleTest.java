@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A million fibers, in a JVM of its own with a heap of 2 GB. */
+/** A million fibers, in a separate JVM with a heap of 2 GB. */
 @Timeout(120)
 class FiberScaleTest {
-  /** Sends a million fibers to sleep, then stops their scheduler, which cancels them. */
+  /** Makes a million fibers sleep, then stops their scheduler, which cancels them. */
   static final class Sleepers {
     public static void main(String[] args) throws Exception {
-      // so that the compiler has seen a sleep being cancelled when the million begin theirs: a
-      // compiled frame that has to be thrown away first costs 15 µs instead of 4
+      // the compiler sees a cancelled sleep before the million sleeps start: deoptimizing a
+      // compiled frame costs 15 µs instead of 4
       for (int i = 0; i < 3; i++) {
         asleep(20_000).stop(Duration.ZERO);
       }

@@ -27,7 +27,7 @@ class FiberSleepTest {
   }
 
   @Test
-  void theySleepTheirTimeAndTogetherNoLongerThanTheLongest() throws Exception {
+  void fibersSleepTheirTimeAndTogetherNoLongerThanTheLongest() throws Exception {
     List<Fiber<Long>> sleepers = new ArrayList<>();
     long start = System.nanoTime();
     for (int i = 0; i < 1_000; i++) {
@@ -42,11 +42,11 @@ class FiberSleepTest {
     for (Fiber<Long> sleeper : sleepers) {
       assertThat(sleeper.join()).isGreaterThanOrEqualTo(50_000_000);
     }
-    assertThat(System.nanoTime() - start).isLessThan(20_000_000_000L); // one by one: 50 s
+    assertThat(System.nanoTime() - start).isLessThan(20_000_000_000L); // in sequence: 50 s
   }
 
   @Test
-  void theyWakeInTheOrderOfTheirTimes() throws Exception {
+  void fibersWakeInTheOrderOfTheirTimes() throws Exception {
     List<Integer> woken = new CopyOnWriteArrayList<>();
     Fiber<Void> parent =
         scheduler.go(
@@ -65,7 +65,7 @@ class FiberSleepTest {
   }
 
   @Test
-  void zeroAndNegativeTimesAreOverAtOnce() throws Exception {
+  void zeroAndNegativeSleepsReturnAtOnce() throws Exception {
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
@@ -79,14 +79,14 @@ class FiberSleepTest {
   }
 
   @Test
-  void sleepUntilIsNotOverBeforeThatTime() throws Exception {
+  void sleepUntilDoesNotReturnBeforeThatTime() throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
               Instant time = Instant.now().plusMillis(30);
               long before = System.nanoTime();
               Fiber.sleepUntil(time);
-              // by the monotonic clock, so that the test does not mind if the other one is set
+              // by the monotonic clock, so that setting the wall clock does not disturb the test
               return System.nanoTime() - before >= 20_000_000;
             });
     assertThat(fiber.join()).isTrue();
@@ -125,7 +125,7 @@ class FiberSleepTest {
   }
 
   @Test
-  void threadSleepInAFiberLeavesTheThreadToOthers() throws Exception {
+  void threadSleepInAFiberLeavesTheThreadToOtherFibers() throws Exception {
     List<String> order = new CopyOnWriteArrayList<>();
     Fiber<Void> sleeper =
         scheduler.go(

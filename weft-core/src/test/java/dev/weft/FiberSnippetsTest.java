@@ -128,7 +128,7 @@ class FiberSnippetsTest {
   }
 
   // @start region="policy"
-  /** Last come, first served. */
+  /** Last in, first out. */
   static final class LastFirst implements Policy.ReadyQueue {
     private final ArrayDeque<Fiber<?>> fibers = new ArrayDeque<>();
 
@@ -188,12 +188,12 @@ class FiberSnippetsTest {
         FiberPool.builder()
             .scheduler(scheduler)
             .fibers(10) // ten queries at a time
-            .queue(100) // a hundred more may wait for their turn
-            .whenFull(FiberPool.WhenFull.WAIT) // and then those who submit
+            .queue(100) // a hundred more tasks may wait in the queue
+            .whenFull(FiberPool.WhenFull.WAIT) // then the submitters wait
             .build()) {
       Future<String> row = pool.submit(() -> "row 1");
       println(row.get()); // prints row 1
-    } // waits for what has been submitted
+    } // waits for the submitted tasks
     // @end
     scheduler.stop();
     assertThat(out).containsExactly("row 1");

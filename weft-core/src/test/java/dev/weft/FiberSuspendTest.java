@@ -43,7 +43,7 @@ class FiberSuspendTest {
   }
 
   @Test
-  void whoIsAloneYieldsToNobody() throws Exception {
+  void aYieldWithoutOtherReadyFibersReturns() throws Exception {
     try (Scheduler scheduler = start(1)) {
       scheduler
           .go(
@@ -71,13 +71,13 @@ class FiberSuspendTest {
       waits(fiber);
       LockSupport.unpark(fiber.thread());
       fiber.thread().interrupt();
-      // whatever those two woke has run by the time this has, on the same thread and after it
+      // fibers that those two calls woke have run before this fiber, on the same thread
       scheduler.go(() -> Fiber.yield()).join();
       waits(fiber);
       assertThat(back).isFalse();
       scheduler.schedule(fiber);
       fiber.join();
-      assertThat(interrupted).as("the interrupt is kept for whoever asks").isTrue();
+      assertThat(interrupted).as("the interrupt status is kept").isTrue();
     }
   }
 
@@ -89,7 +89,7 @@ class FiberSuspendTest {
           scheduler.go(
               () -> {
                 Fiber<?> self = Fiber.current().orElseThrow();
-                scheduler.schedule(self); // it runs
+                scheduler.schedule(self); // the fiber is running
                 scheduler.schedule(self);
                 Fiber.suspend();
                 returns.incrementAndGet();
@@ -106,7 +106,7 @@ class FiberSuspendTest {
   }
 
   @Test
-  void beforeItStartsItIsScheduledAlready() throws Exception {
+  void aFiberBeforeItsStartIsScheduledAlready() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(1).build();
     AtomicInteger runs = new AtomicInteger();
     Fiber<Void> fiber =
@@ -138,7 +138,7 @@ class FiberSuspendTest {
                 Thread.onSpinWait();
               }
             });
-    eventually("it runs", () -> runs.get() == 1);
+    eventually("the fiber runs", () -> runs.get() == 1);
     for (int i = 0; i < 100; i++) {
       scheduler.schedule(fiber);
     }
@@ -156,16 +156,16 @@ class FiberSuspendTest {
     assertThat(scheduler.stats().ended()).isEqualTo(2);
   }
 
-  /** A plain thread and a fiber hand a number to each other: none may be missed. */
+  /** A plain thread and a fiber hand a number to each other: no hand-over may be lost. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void noScheduleIsLostOnItsWayFromAPlainThread(boolean steals) throws Exception {
     int rounds = 5_000;
-    int[] value = new int[1]; // passed on by schedule and by unpark only
+    int[] value = new int[1]; // only schedule and unpark publish it
     Policy policy = steals ? Policy.workStealing() : Policy.fifo();
     try (Scheduler scheduler = Scheduler.builder().threads(2).policy(policy).build().start()) {
       Thread me = Thread.currentThread();
-      AtomicBoolean turn = new AtomicBoolean(); // true: the fiber's
+      AtomicBoolean turn = new AtomicBoolean(); // true: the fiber's turn
       Fiber<Void> fiber =
           scheduler.go(
               () -> {
@@ -244,7 +244,7 @@ class FiberSuspendTest {
   }
 
   @Test
-  void outsideFibersBothAreRefused() {
+  void outsideFibersSuspendAndYieldAreRefused() {
     assertThatIllegalStateException()
         .isThrownBy(Fiber::yield)
         .withMessage("cannot yield outside a fiber: call it in a body that was given to go()");

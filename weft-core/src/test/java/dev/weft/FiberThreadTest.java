@@ -31,7 +31,7 @@ class FiberThreadTest {
     return steals ? Policy.workStealing() : Policy.fifo();
   }
 
-  /** Checks that this slice runs on the thread with this index, and that the index is no lie. */
+  /** Checks that this slice runs on the thread with this index, and that the index is right. */
   private static void assertOn(Scheduler scheduler, int index) {
     assertThat(Scheduler.current()).contains(scheduler);
     assertThat(Fiber.threadIndex()).isEqualTo(index);
@@ -171,8 +171,8 @@ class FiberThreadTest {
                             assertOn(scheduler, 1);
                           }
                         }));
-                scheduler.go(() -> {}); // two are worth waking a thief for
-                while (bound.getCount() > 0) { // gives its thread not away: both must be stolen
+                scheduler.go(() -> {}); // two ready fibers make an idle worker steal
+                while (bound.getCount() > 0) { // no scheduling point: both must be stolen
                   Thread.onSpinWait();
                 }
               })
@@ -206,10 +206,10 @@ class FiberThreadTest {
     moved.await();
     assertThat(from.dump().fibers()).isEmpty();
     assertThat(to.dump().fibers()).extracting(FiberDump.Entry::name).containsExactly("wanderer");
-    from.stop(); // does not wait for what has left
+    from.stop(); // does not wait for fibers that have switched away
     assertThat(fiber.status()).isNotEqualTo(Fiber.Status.DONE);
     release.countDown();
-    to.stop(); // waits for what has come
+    to.stop(); // waits for fibers that have switched to it
     assertThat(fiber.status()).isEqualTo(Fiber.Status.DONE);
     assertThat(fiber.join()).isEqualTo("mine");
     for (Scheduler scheduler : new Scheduler[] {from, to}) {
@@ -239,7 +239,7 @@ class FiberThreadTest {
 
   @Test
   @Feature("S7")
-  void whoCannotMoveGoesOnWhereItWas() throws Exception {
+  void aFiberThatCannotMoveGoesOnWhereItWas() throws Exception {
     Scheduler stopped = start(1, Policy.fifo());
     stopped.stop();
     try (Scheduler scheduler = start(2, Policy.fifo())) {
@@ -263,7 +263,7 @@ class FiberThreadTest {
   private static final AtomicReference<Scheduler> TARGET = new AtomicReference<>();
   private static final AtomicReference<Throwable> REFUSAL = new AtomicReference<>();
 
-  /** Its initializer runs below a native frame, which pins the fiber to its thread. */
+  /** A class with an initializer, which runs below a native frame and so pins the fiber. */
   private static final class Pinned {
     static {
       try {
@@ -280,7 +280,7 @@ class FiberThreadTest {
 
   @Test
   @Feature("S7")
-  void whoIsPinnedStaysAndIsToldWhy() throws Exception {
+  void aPinnedFiberStaysAndTheMessageSaysWhy() throws Exception {
     Scheduler target = start(1, Policy.fifo());
     try (Scheduler scheduler = start(1, Policy.fifo())) {
       TARGET.set(target);
@@ -302,7 +302,7 @@ class FiberThreadTest {
 
   @Test
   @Feature("S7")
-  void whoHasDisabledTheHookIsRefusedBeforeAnythingElse() throws Exception {
+  void afterHookDisableASwitchIsRefusedBeforeAnythingElse() throws Exception {
     try (Scheduler target = start(1, Policy.fifo());
         Scheduler scheduler = start(2, Policy.fifo())) {
       scheduler
@@ -316,7 +316,7 @@ class FiberThreadTest {
                       .isThrownBy(move::run)
                       .withMessageContaining("pinned to its thread by Hook.disable()");
                 }
-                Fiber.switchTo(1); // where it is
+                Fiber.switchTo(1); // the thread it is already on
                 Hook.enable();
                 Fiber.switchTo(0);
                 assertOn(scheduler, 0);
@@ -328,8 +328,8 @@ class FiberThreadTest {
 
   @Test
   @Feature({"S7", "S8"})
-  @SuppressWarnings("UnnecessaryAsync") // it would not be, if two threads ever ran the fiber
-  void whatMovesToAndFroRunsOnceAtATimeAndIsCountedOnce() throws Exception {
+  @SuppressWarnings("UnnecessaryAsync") // two threads might run the fiber, if Weft had a fault
+  void aFiberThatMovesToAndFroRunsOnceAtATimeAndIsCountedOnce() throws Exception {
     Scheduler[] schedulers = {
       start(1, Policy.fifo()), start(2, Policy.workStealing()), start(2, Policy.priority())
     };
@@ -353,7 +353,7 @@ class FiberThreadTest {
             ended.incrementAndGet();
           });
     }
-    eventually("all have ended", () -> ended.get() == 60);
+    eventually("all fibers have ended", () -> ended.get() == 60);
     for (Scheduler scheduler : schedulers) {
       scheduler.stop();
       assertThat(scheduler.stats().ended()).isEqualTo(scheduler.stats().begun());
@@ -363,7 +363,7 @@ class FiberThreadTest {
 
   @Test
   @Feature("S7")
-  void outsideFibersThereIsNothingToMove() {
+  void outsideFibersSwitchToIsRefused() {
     try (Scheduler scheduler = start(1, Policy.fifo())) {
       assertThatIllegalStateException()
           .isThrownBy(() -> Fiber.switchTo(scheduler))
@@ -374,9 +374,9 @@ class FiberThreadTest {
 
   // ---- bound to none ----
 
-  /** The sentry looks every 0.7 ms, and often finds one of the two ready just then. */
+  /** The sentry looks every 0.7 ms, and often finds one of the two fibers ready at that moment. */
   @Test
-  void twoThatTalkToEachOtherStayOnOneThread() throws Exception {
+  void twoFibersThatTalkToEachOtherStayOnOneThread() throws Exception {
     try (Scheduler scheduler = start(2, Policy.fifo())) {
       long end = System.nanoTime() + Duration.ofMillis(500).toNanos();
       Channel<Integer> channel = Channel.rendezvous();
@@ -402,7 +402,7 @@ class FiberThreadTest {
   }
 
   @Test
-  void whoHasMoreToRunThanItCanIsHelpedByAThreadThatSleeps() throws Exception {
+  void aSleepingWorkerTakesOverFromAnOverloadedWorker() throws Exception {
     try (Scheduler scheduler = start(2, Policy.fifo())) {
       AtomicBoolean helped = new AtomicBoolean();
       List<Fiber<Void>> fibers = new ArrayList<>();
@@ -411,7 +411,7 @@ class FiberThreadTest {
             scheduler.go(
                 () -> {
                   int home = Fiber.threadIndex();
-                  while (home == 0 && !helped.get()) { // those of the other end at once
+                  while (home == 0 && !helped.get()) { // the fibers of the other thread end at once
                     Fiber.yield();
                     helped.compareAndSet(false, Fiber.threadIndex() == 1);
                   }

@@ -11,13 +11,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What one fiber writes, in plain fields, and who is sure to see it. */
+/** Happens-before: which fibers see another fiber's writes to plain fields. */
 @Timeout(60)
 class FiberVisibilityTest {
   private final Scheduler scheduler =
       Scheduler.builder().threads(2).policy(Policy.workStealing()).build().start();
 
-  // plain fields, on purpose
+  // plain fields, deliberately
   private long counter;
   private long sum;
 
@@ -28,7 +28,7 @@ class FiberVisibilityTest {
 
   @Test
   @Feature("S1")
-  void whatHappensBeforeGoAndBeforeTheEndIsSeenByTheOther() throws Exception {
+  void goHappensBeforeTheBodyAndTheBodyBeforeJoinReturns() throws Exception {
     for (int i = 0; i < 20_000; i++) {
       counter = i;
       scheduler.go(() -> counter++).join();
@@ -38,7 +38,7 @@ class FiberVisibilityTest {
 
   @Test
   @Feature("S8")
-  void whatHappensBeforeScheduleIsSeenAfterSuspend() throws Exception {
+  void scheduleHappensBeforeSuspendReturns() throws Exception {
     int rounds = 20_000;
     List<Fiber<?>> players = new ArrayList<>();
     Fiber<Void> ping =
@@ -54,7 +54,7 @@ class FiberVisibilityTest {
     assertThat(sum).isEqualTo(rounds * (2L * rounds - 1));
   }
 
-  /** Waits for its turn, counts, and hands the turn over. */
+  /** Waits for its turn, counts, and passes the turn on. */
   private void play(List<Fiber<?>> players, int other, int rounds) {
     for (int i = 0; i < rounds; i++) {
       Fiber.suspend();
@@ -65,7 +65,7 @@ class FiberVisibilityTest {
 
   @Test
   @Feature("S8")
-  void whatAFiberDidInOneSliceItSeesInTheNextWhicheverThreadRunsIt() throws Exception {
+  void aSliceHappensBeforeTheNextSliceOnWhicheverThread() throws Exception {
     List<Fiber<Boolean>> fibers = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
       fibers.add(
@@ -88,7 +88,7 @@ class FiberVisibilityTest {
 
   @Test
   @Feature({"T1", "S13"})
-  void whatHappensBeforeATimerIsSetOrATaskSubmittedIsSeenByIt() throws Exception {
+  void settingATimerOrSubmittingATaskHappensBeforeItRuns() throws Exception {
     try (FiberPool pool = FiberPool.builder().scheduler(scheduler).fibers(2).build()) {
       for (int i = 0; i < 5_000; i++) {
         counter = i;

@@ -14,7 +14,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the JDK's Flight Recorder gets to know. */
+/** The events for the JDK's Flight Recorder. */
 @Feature({"S17", "S22"})
 class FlightRecorderTest {
   private static List<RecordedEvent> of(
@@ -55,7 +55,7 @@ class FlightRecorderTest {
               Thread.onSpinWait();
             }
           });
-      eventually("it is reported", () -> !log.entries("hog").isEmpty());
+      eventually("the hog is reported", () -> !log.entries("hog").isEmpty());
       scheduler.stop();
       recording.stop();
       recording.dump(file);

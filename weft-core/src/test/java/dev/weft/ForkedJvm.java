@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a main class in a JVM of its own, with the flags a test asks for. */
+/** Runs a main class in a separate JVM, with the flags of a test. */
 public final class ForkedJvm {
   public record Result(int exitStatus, String output) {}
 
@@ -18,7 +18,7 @@ public final class ForkedJvm {
 
   private ForkedJvm() {}
 
-  /** Runs {@code java <arguments>} to its end; standard output and error come back as one text. */
+  /** Runs {@code java <arguments>} to its end; returns standard output and error as one text. */
   public static Result java(String... arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -48,12 +48,12 @@ public final class ForkedJvm {
     }
   }
 
-  /** Returns the argument that brings in the flags that Weft needs. */
+  /** Returns the argument with the flags that Weft needs. */
   public static String weftArgs() {
     return "@" + Path.of(System.getProperty("weft.root"), "weft.args");
   }
 
-  /** Returns the class path entries that hold the given classes. */
+  /** Returns the class path entries that contain the given classes. */
   public static String classPathOf(Class<?>... classes) {
     List<String> entries = new ArrayList<>();
     for (Class<?> type : classes) {

@@ -28,7 +28,7 @@ class GeneratorTest {
   }
 
   @Test
-  void walksWhatTheBodyEmits() {
+  void iteratesOverTheEmittedElements() {
     List<String> walked = new ArrayList<>();
     for (String word : Generator.<String>of(out -> List.of("a", "b", "c").forEach(out::emit))) {
       walked.add(word);
@@ -37,7 +37,7 @@ class GeneratorTest {
   }
 
   @Test
-  void runsOnlyAsFarAsItIsAsked() {
+  void runsOnlyAsFarAsTheConsumerAsks() {
     Generator<String> generator =
         Generator.of(
             out -> {
@@ -56,7 +56,7 @@ class GeneratorTest {
   }
 
   @Test
-  void anEndlessOneIsAStreamThatClosesEarly() {
+  void anEndlessGeneratorIsAStreamThatClosesEarly() {
     Generator<Integer> generator =
         Generator.of(
             out -> {
@@ -97,7 +97,7 @@ class GeneratorTest {
   }
 
   @Test
-  void whatIsEmittedWhileItIsClosedIsGoneToo() {
+  void elementsEmittedDuringCloseAreDropped() {
     Generator<Integer> generator =
         Generator.of(
             out -> {

@@ -31,7 +31,7 @@ class GuestTest {
   }
 
   @Test
-  void theyRunOnTheSameThreadsAsFibersOfTheSameScheduler() throws Exception {
+  void guestsRunOnTheSameThreadsAsFibersOfTheSameScheduler() throws Exception {
     try (Scheduler scheduler = start(2)) {
       AtomicReference<Throwable> failure = new AtomicReference<>();
       AtomicInteger ran = new AtomicInteger();
@@ -72,15 +72,15 @@ class GuestTest {
                 assertThat(self.thread()).isSameAs(Thread.currentThread());
               });
       host.join();
-      eventually("all four have run", () -> ran.get() == 4 || failure.get() != null);
+      eventually("all four guests have run", () -> ran.get() == 4 || failure.get() != null);
       assertThat(failure.get()).isNull();
-      eventually("they are counted", () -> scheduler.stats().ended() == 6);
+      eventually("the guests are counted", () -> scheduler.stats().ended() == 6);
       assertThat(scheduler.stats().begun()).isEqualTo(6);
     }
   }
 
   @Test
-  void theyAreInTheDumpUntilTheyEnd() throws Exception {
+  void guestsAreInTheDumpUntilTheyEnd() throws Exception {
     try (Scheduler scheduler = start(1)) {
       CountDownLatch release = new CountDownLatch(1);
       scheduler
@@ -102,7 +102,7 @@ class GuestTest {
           .contains("(Gast) WAITING on thread 0, a guest, waits for");
       assertThat(scheduler.stats().waiting()).isEqualTo(1);
       release.countDown();
-      eventually("it has gone", () -> scheduler.dump().fibers().isEmpty());
+      eventually("the guest has gone", () -> scheduler.dump().fibers().isEmpty());
     }
   }
 
@@ -115,7 +115,7 @@ class GuestTest {
   }
 
   @Test
-  void stopWaitsForThem() {
+  void stopWaitsForGuests() {
     Scheduler scheduler = start(1);
     AtomicBoolean ended = new AtomicBoolean();
     scheduler.go(
@@ -155,7 +155,7 @@ class GuestTest {
                                 () -> {
                                   assertThat(Scheduler.current()).contains(scheduler);
                                   all.countDown();
-                                  all.await(); // so that all of them are there at once
+                                  all.await(); // so that all guests are live at once
                                   return value;
                                 }));
                       }
@@ -168,12 +168,12 @@ class GuestTest {
                   })
               .join();
       assertThat(sum).isEqualTo(n * (n - 1) / 2);
-      eventually("all are counted", () -> scheduler.stats().ended() == n + 1);
+      eventually("all guests are counted", () -> scheduler.stats().ended() == n + 1);
     }
   }
 
   @Test
-  void theyOutliveTheirHostAndMayMoveOnTheirOwn() throws Exception {
+  void guestsOutliveTheirHostAndStayWhenItMoves() throws Exception {
     try (Scheduler first = start(1);
         Scheduler second = start(1)) {
       AtomicReference<Scheduler> where = new AtomicReference<>();
@@ -201,7 +201,7 @@ class GuestTest {
   }
 
   @Test
-  void interruptAndCancelReachThem() throws Exception {
+  void interruptAndCancelReachGuests() throws Exception {
     try (Scheduler scheduler = start(1)) {
       AtomicReference<Fiber<?>> guest = new AtomicReference<>();
       AtomicInteger interrupted = new AtomicInteger();
@@ -216,13 +216,13 @@ class GuestTest {
             }
           };
       scheduler.go(() -> threads[0] = Thread.ofVirtual().start(body)).join();
-      eventually("it runs", () -> guest.get() != null);
+      eventually("the guest runs", () -> guest.get() != null);
       Eventually.waits(guest.get());
       threads[0].interrupt();
       eventually("the first ends", () -> guest.get().status() == Fiber.Status.DONE);
       guest.set(null);
       scheduler.go(() -> threads[1] = Thread.ofVirtual().start(body)).join();
-      eventually("it runs", () -> guest.get() != null);
+      eventually("the guest runs", () -> guest.get() != null);
       Eventually.waits(guest.get());
       assertThat(guest.get().cancel()).isTrue();
       eventually("the second ends", () -> guest.get().status() == Fiber.Status.DONE);
@@ -231,14 +231,14 @@ class GuestTest {
   }
 
   @Test
-  void outsideFibersVirtualThreadsAreNoneOfOurs() throws Exception {
+  void virtualThreadsStartedOutsideFibersAreNoGuests() throws Exception {
     AtomicReference<Object> seen = new AtomicReference<>();
     Thread.ofVirtual().start(() -> seen.set(Fiber.current())).join();
     assertThat(seen.get()).isEqualTo(java.util.Optional.empty());
   }
 
   @Test
-  void afterTheStopTheyAreRejected() throws Exception {
+  void afterTheStopGuestsAreRejected() throws Exception {
     Thread[] late = new Thread[1];
     Scheduler scheduler = start(1);
     scheduler.go(() -> late[0] = Thread.ofVirtual().unstarted(() -> {})).join();

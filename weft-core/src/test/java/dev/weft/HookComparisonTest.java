@@ -41,23 +41,23 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Each case is run on a platform thread, on a plain virtual thread and on a fiber, hooked and not:
+ * Runs each case on a platform thread, on a plain virtual thread and on a fiber, hooked and not:
  * results, exceptions and the interrupt status afterwards are the same.
  */
 @Feature("H4")
 @DisabledIfSystemProperty(named = "weft.poller", matches = "nio")
-@SuppressWarnings("try") // what close() throws is a failure of the test, whatever it is
+@SuppressWarnings("try") // any exception of close() is a failure of the test
 class HookComparisonTest {
-  /** What a case may do to the thread that waits, once it does. */
+  /** What a case may do to the thread once it waits. */
   enum Disturbance {
     NONE,
     INTERRUPT,
     CLOSE,
-    /** The other side does what the case says. */
+    /** The peer does what the case says. */
     PEER
   }
 
-  /** A blocking call; what it returns is compared as text. */
+  /** A blocking call; its result is compared as text. */
   interface Call {
     Object run(Stage stage) throws Exception;
   }
@@ -66,7 +66,8 @@ class HookComparisonTest {
    * One row of the table.
    *
    * @param sameOnPlatformThreads false where the JDK itself differs: an interrupt closes the socket
-   *     of a virtual thread, but not that of a platform thread, and has another message in sleep
+   *     of a virtual thread, but not the socket of a platform thread, and has another message in
+   *     sleep
    */
   record Case(String name, Disturbance disturbance, boolean sameOnPlatformThreads, Call call) {
     @Override
@@ -75,7 +76,7 @@ class HookComparisonTest {
     }
   }
 
-  /** What a case works with: made anew for each run. */
+  /** The objects of a case: made anew for each run. */
   static final class Stage implements AutoCloseable {
     final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     final List<AutoCloseable> opened = new ArrayList<>(List.of(listener));
@@ -92,7 +93,7 @@ class HookComparisonTest {
       return resource;
     }
 
-    /** Says what CLOSE closes, and that the call comes next. */
+    /** Sets the object that CLOSE closes; the call follows. */
     <T extends AutoCloseable> T await(T resource) {
       target = resource;
       begun = true;
@@ -209,7 +210,7 @@ class HookComparisonTest {
               Thread.sleep(10);
               return System.nanoTime() - start >= 10_000_000;
             }),
-        // ---- the other side
+        // ---- the peer
         same(Disturbance.PEER, "the end of the stream", stage -> read(stage, stage.connected())),
         same(
             Disturbance.PEER,
@@ -239,7 +240,7 @@ class HookComparisonTest {
                 }
                 return "written";
               } catch (IOException e) {
-                return e.getClass(); // broken pipe or reset, as it falls
+                return e.getClass(); // broken pipe or reset, depending on timing
               }
             }),
         same(
@@ -280,7 +281,7 @@ class HookComparisonTest {
               peer.shutdownOutput();
               return socket.getInputStream().readAllBytes().length;
             }),
-        // ---- close from outside
+        // ---- close by another thread
         same(Disturbance.CLOSE, "close in read", stage -> read(stage, stage.connected())),
         same(
             Disturbance.CLOSE,
@@ -489,7 +490,7 @@ class HookComparisonTest {
 
   private static Object tryLock(int millis) throws InterruptedException {
     ReentrantLock lock = new ReentrantLock();
-    Thread owner = Thread.ofPlatform().start(lock::lock); // and never unlocks
+    Thread owner = Thread.ofPlatform().start(lock::lock); // never unlocks
     owner.join();
     return lock.tryLock(millis, TimeUnit.MILLISECONDS);
   }
@@ -548,9 +549,7 @@ class HookComparisonTest {
   }
 
   private interface Starter {
-    /**
-     * Makes a thread that, when it is started, lets the task run on the kind of thread asked for.
-     */
+    /** Makes a thread that, when it is started, runs the task on the given kind of thread. */
     Thread prepare(Runnable task);
   }
 
@@ -566,8 +565,8 @@ class HookComparisonTest {
               })
           .start();
       if (tried.disturbance != Disturbance.NONE) {
-        eventually("it begins", () -> stage.begun || outcome.isDone());
-        eventually("it waits", () -> outcome.isDone() || waits(runner.get()));
+        eventually("the case begins", () -> stage.begun || outcome.isDone());
+        eventually("the case waits", () -> outcome.isDone() || waits(runner.get()));
         switch (tried.disturbance) {
           case INTERRUPT -> runner.get().interrupt();
           case CLOSE -> stage.target.close();
@@ -578,14 +577,14 @@ class HookComparisonTest {
     }
   }
 
-  /** A platform thread in a socket call is RUNNABLE for Java: there its stack has to tell. */
+  /** A platform thread in a socket call is RUNNABLE for Java: its stack shows the wait. */
   private static boolean waits(Thread thread) {
     return switch (thread.getState()) {
       case WAITING, TIMED_WAITING -> true;
       case RUNNABLE -> {
         StackTraceElement[] stack = thread.getStackTrace();
         yield stack.length > 0
-            && stack[0].isNativeMethod() // accept() itself has yet to say that it begins
+            && stack[0].isNativeMethod() // accept() itself has not yet recorded its start
             && List.of("poll", "accept", "read0", "write0", "receive0", "wait", "epollWait", "park")
                 .contains(stack[0].getMethodName());
       }

@@ -25,11 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * The hook by {@code -Dweft.hook}, and in a JDK that is not as it expects: in JVMs of their own.
- */
+/** The hook by {@code -Dweft.hook}, and in a JDK with unknown internals: in separate JVMs. */
 class HookMisfitTest {
-  /** Says what is in place, and that sleeping and sockets work whatever is. */
+  /** Prints the installed parts, and that sleeping and sockets work with or without them. */
   static final class Program {
     public static void main(String[] args) throws Exception {
       Scheduler scheduler = Scheduler.builder().threads(1).build().start();
@@ -69,7 +67,7 @@ class HookMisfitTest {
     return ForkedJvm.java(arguments.toArray(String[]::new));
   }
 
-  /** Puts a copy of a JDK's class there in which one field has another name. */
+  /** Writes a copy of a JDK class with one field renamed. */
   static void renameField(Class<?> type, String field, Path patch) throws IOException {
     String name = "/" + type.getName().replace('.', '/') + ".class";
     ClassFile files = ClassFile.of();
@@ -107,7 +105,7 @@ class HookMisfitTest {
 
   @Test
   @Feature("H9")
-  void whatDoesNotFitIsLeftOutAndNamedOnce(@TempDir Path patch) throws Exception {
+  void anUnsupportedPartIsLeftOutAndNamedOnce(@TempDir Path patch) throws Exception {
     renameField(Class.forName("sun.nio.ch.Poller"), "POLLERS", patch);
     ForkedJvm.Result result = run("--patch-module=java.base=" + patch);
     assertThat(result.exitStatus()).as(result.output()).isZero();
@@ -125,7 +123,7 @@ class HookMisfitTest {
   @ParameterizedTest
   @CsvSource({"sun.nio.ch.SocketChannelImpl,nd", "java.lang.Thread,nioBlocker"})
   @Feature("H9")
-  void withoutTheDispatcherSocketsAreHookedStill(String type, String field, @TempDir Path patch)
+  void withoutTheDispatcherSocketsAreStillHooked(String type, String field, @TempDir Path patch)
       throws Exception {
     renameField(Class.forName(type), field, patch);
     ForkedJvm.Result result = run("--patch-module=java.base=" + patch);
@@ -140,7 +138,7 @@ class HookMisfitTest {
 
   @Test
   @Feature("H9")
-  void nothingFits(@TempDir Path patch) throws Exception {
+  void noPartOfTheHookFits(@TempDir Path patch) throws Exception {
     renameField(Class.forName("sun.nio.ch.Poller"), "POLLERS", patch);
     renameField(Class.forName("java.lang.VirtualThread$DelayedTaskSchedulers"), "INSTANCE", patch);
     ForkedJvm.Result result = run("--patch-module=java.base=" + patch);
@@ -164,11 +162,11 @@ class HookMisfitTest {
   void familiesAtTheStart(String value, int timers, int sockets) throws Exception {
     ForkedJvm.Result result = run("-Dweft.hook=" + value);
     assertThat(result.output()).contains("read 7").contains("installed true");
-    // all are in place, to be switched on later; what is on is asked below
+    // all families are installed, to be switched on later; the program below prints which are on
     assertThat(onIn(value)).isEqualTo(timers + " " + sockets);
   }
 
-  /** Says which families are on at the start. */
+  /** Prints the families that are on at the start. */
   static final class Families {
     public static void main(String[] args) {
       System.out.println(

@@ -41,15 +41,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The hook knows when a socket that a fiber has waited for is empty, and spares the kernel the
- * question. Only a call that parks if there is nothing may get that answer: a call that returns
- * instead has to see what has arrived.
+ * The hook knows when a socket that a fiber has waited for is empty, and then does not ask the
+ * kernel. Only a call that parks on an empty socket may get that answer: a call that returns
+ * instead has to see the data that has arrived.
  *
- * <p>Each test lets a fiber wait first, so that its worker watches the socket, and then makes the
+ * <p>Each test lets a fiber wait first, so that its worker registers the socket, and then makes the
  * socket ready without a scheduling point before the call: the worker has not polled in between.
  */
 @Feature("H4")
-@DisabledIfSystemProperty(named = "weft.poller", matches = "nio") // which hooks no sockets
+@DisabledIfSystemProperty(named = "weft.poller", matches = "nio") // the NIO poller hooks no sockets
 class HookNonBlockingTest {
   private static final long LIMIT_NANOS = 10_000_000_000L;
 
@@ -66,7 +66,7 @@ class HookNonBlockingTest {
     scheduler.stop(Duration.ZERO);
   }
 
-  /** Two stream channels that are connected. */
+  /** Two connected stream channels. */
   private record Ends(SocketChannel here, SocketChannel there) implements AutoCloseable {
     static Ends open(SocketAddress address, StandardProtocolFamily family) throws IOException {
       try (ServerSocketChannel server = ServerSocketChannel.open(family).bind(address)) {
@@ -108,7 +108,9 @@ class HookNonBlockingTest {
     }
   }
 
-  /** Runs the body in a fiber whose first call waits, and does this as soon as it does. */
+  /**
+   * Runs the body in a fiber that waits in its first call, and runs the action during that wait.
+   */
   private <T> T whileItWaits(AutoCloseable whenItWaits, Callable<T> body) throws Exception {
     Fiber<T> fiber = scheduler.go(body);
     waits(fiber);
@@ -170,7 +172,7 @@ class HookNonBlockingTest {
   @ParameterizedTest
   @EnumSource
   void aNonBlockingReadOfAUnixSocketSeesWhatHasArrived(Read read) throws Exception {
-    try (Ends ends = unix()) { // what is written is there at once
+    try (Ends ends = unix()) { // written data arrives at once
       long got =
           whileItWaits(() -> ends.there.write(one()), () -> switchAndRead(ends, read, () -> {}));
       assertThat(got).isEqualTo(1);
@@ -178,7 +180,7 @@ class HookNonBlockingTest {
   }
 
   @Test
-  void aNonBlockingReadSeesTheEndAsSoonAsItHasCome() throws Exception {
+  void aNonBlockingReadSeesTheEndAsSoonAsItHasArrived() throws Exception {
     try (Ends ends = unix()) {
       int got =
           whileItWaits(
@@ -242,7 +244,7 @@ class HookNonBlockingTest {
     }
   }
 
-  /** A channel of the user's that reads another, which is non-blocking, as if it might block. */
+  /** A user's channel that reads another channel, which is non-blocking, as if it might block. */
   private static final class Wrapper extends AbstractInterruptibleChannel {
     private final SocketChannel inner;
 
@@ -269,7 +271,7 @@ class HookNonBlockingTest {
   }
 
   @Test
-  void aNonBlockingReadInsideAnotherChannelsBlockingOneSeesWhatHasArrived() throws Exception {
+  void aNonBlockingReadInsideAnotherChannelsBlockingReadSeesWhatHasArrived() throws Exception {
     try (Ends ends = unix()) {
       Wrapper wrapper = new Wrapper(ends.here);
       int got =
@@ -311,7 +313,7 @@ class HookNonBlockingTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aReadWithALimitGetsWhatHasArrivedWheneverThatWas(boolean ofChannel) throws Exception {
+  void aReadWithALimitGetsTheArrivedDataWheneverItArrived(boolean ofChannel) throws Exception {
     try (Ends ends = inet();
         ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
@@ -349,7 +351,7 @@ class HookNonBlockingTest {
             here.configureBlocking(false);
             assertThat(here.receive(ByteBuffer.allocate(10))).isNull();
             there.send(one(), address);
-            here.configureBlocking(true); // arrives at its own time: a blocking call waits for it
+            here.configureBlocking(true); // the data takes its time: a blocking call waits for it
             here.receive(ByteBuffer.allocate(10));
             return null;
           });
@@ -357,7 +359,7 @@ class HookNonBlockingTest {
   }
 
   @Test
-  void aNonBlockingAcceptSeesWhoHasCome() throws Exception {
+  void aNonBlockingAcceptSeesTheWaitingConnection() throws Exception {
     try (ServerSocketChannel server =
         ServerSocketChannel.open(StandardProtocolFamily.UNIX)
             .bind(UnixDomainSocketAddress.of(folder.resolve("server")))) {
@@ -412,7 +414,7 @@ class HookNonBlockingTest {
     Object set(boolean blocking) throws IOException;
   }
 
-  /** The reader does not block. */
+  /** The reader does not wait. */
   private void checkThatRoomIsSeen(
       WritableByteChannel writer, Mode mode, ReadableByteChannel reader) throws Exception {
     int wrote =
@@ -421,8 +423,8 @@ class HookNonBlockingTest {
             () -> {
               mode.set(true);
               ByteBuffer much = ByteBuffer.allocate(400_000);
-              writer.write(much); // fills it
-              writer.write(ByteBuffer.allocate(100)); // waits, here or the line before
+              writer.write(much); // fills the pipe
+              writer.write(ByteBuffer.allocate(100)); // waits, in this line or in the line before
               mode.set(false);
               while (writer.write(ByteBuffer.allocate(1_000)) > 0) {}
               drain(reader);

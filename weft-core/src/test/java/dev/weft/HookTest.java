@@ -42,7 +42,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The JDK's blocking calls in fibers, all on one thread. */
-@DisabledIfSystemProperty(named = "weft.poller", matches = "nio") // which hooks no sockets
+@DisabledIfSystemProperty(named = "weft.poller", matches = "nio") // the NIO poller hooks no sockets
 class HookTest {
   private Scheduler scheduler;
 
@@ -63,7 +63,7 @@ class HookTest {
     return new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   }
 
-  /** Says what a waiting fiber waits for, as dumps do. */
+  /** Returns what a waiting fiber waits for, as dumps show it. */
   private String waitsFor(Fiber<?> fiber) {
     waits(fiber);
     return scheduler.dump().fibers().stream()
@@ -81,7 +81,7 @@ class HookTest {
 
   @Test
   @Feature("H1")
-  void itIsInPlaceAsSoonAsASchedulerHasStarted() {
+  void theHookIsInstalledAsSoonAsASchedulerHasStarted() {
     assertThat(Hook.isInstalled()).isTrue();
     assertThat(Hook.isInstalled(Hook.Family.TIMERS)).isTrue();
     assertThat(Hook.isInstalled(Hook.Family.SOCKETS)).isTrue();
@@ -89,7 +89,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void socketsWaitByThePollerOfTheWorker() throws Exception {
+  void socketsWaitOnThePollerOfTheWorker() throws Exception {
     try (ServerSocket server = listen()) {
       Fiber<Socket> accepting = scheduler.go(server::accept);
       assertThat(waitsFor(accepting)).startsWith("descriptor ");
@@ -103,7 +103,7 @@ class HookTest {
         Fiber<Void> writing =
             scheduler.go(() -> peer.getOutputStream().write(new byte[20_000_000]));
         assertThat(waitsFor(writing)).startsWith("descriptor ");
-        // a reader beside a writer on one descriptor
+        // a reader and a writer on one descriptor
         Fiber<Integer> both = scheduler.go(() -> peer.getInputStream().read());
         assertThat(waitsFor(both)).startsWith("descriptor ");
         client.getOutputStream().write(43);
@@ -116,13 +116,13 @@ class HookTest {
   }
 
   /**
-   * A wait for the socket that has been waited for before says nothing to the kernel: another that
-   * has got its number has to be told from it.
+   * A repeated wait for the same socket makes no system call: another socket with the same number
+   * has to be distinguished from it.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Feature("H2")
-  void aSocketWithTheNumberOfAClosedOneIsWatchedToo(boolean busy) throws Exception {
+  void aSocketWithTheNumberOfAClosedSocketIsWatchedToo(boolean busy) throws Exception {
     int sockets = 20;
     AtomicBoolean done = new AtomicBoolean();
     if (busy) {
@@ -152,7 +152,7 @@ class HookTest {
         try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
           connected.release();
           for (int j = 0; j < 3; j++) {
-            eventually("it reads", () -> waitsFor(serving).startsWith("descriptor "));
+            eventually("the server reads", () -> waitsFor(serving).startsWith("descriptor "));
             descriptors.add(waitsFor(serving));
             client.getOutputStream().write(j);
             assertThat(read(client)).isEqualTo(j);
@@ -166,7 +166,7 @@ class HookTest {
     }
   }
 
-  /** The try to read that found nothing more is the last thing known of that number. */
+  /** The last known operation on that descriptor number is a read that found no more data. */
   @Test
   @Feature("H2")
   void aListenerWithTheNumberOfAClosedSocketIsWatchedToo() throws Exception {
@@ -189,7 +189,7 @@ class HookTest {
                 });
         String readsFrom = waitsFor(fiber);
         client.getOutputStream().write(1);
-        eventually("it listens", () -> listener.get() != null);
+        eventually("the server listens", () -> listener.get() != null);
         same += waitsFor(fiber).equals(readsFrom) ? 1 : 0;
         ServerSocket second = listener.get();
         new Socket(second.getInetAddress(), second.getLocalPort()).close();
@@ -205,7 +205,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void whoMovesBetweenThreadsIsToldWhereItWaits() throws Exception {
+  void aFiberThatMovesGetsItsEventsWhereItWaits() throws Exception {
     try (Scheduler two = Scheduler.builder().threads(2).build().start();
         ServerSocket server = listen()) {
       Fiber<Void> serving =
@@ -215,7 +215,7 @@ class HookTest {
                   int read = read(peer);
                   for (int i = 0; read >= 0; i++) {
                     peer.getOutputStream().write(read);
-                    Fiber.switchTo(i / 20 % 2); // after enough messages for the other to be silent
+                    Fiber.switchTo(i / 20 % 2); // moves after 20 messages: its edges are silenced
                     read = read(peer);
                   }
                 }
@@ -231,8 +231,8 @@ class HookTest {
   }
 
   /**
-   * A read that found less than it could have taken leaves nothing, so the next one waits without
-   * another look; unless the end came along.
+   * A read that returned fewer bytes than requested has emptied the socket, so the next read waits
+   * without asking the kernel; unless the end came with the data.
    */
   @Test
   @Feature("H2")
@@ -246,10 +246,10 @@ class HookTest {
         .containsExactly(1, 2, 3);
   }
 
-  /** At urgent data a read stops short, with more behind it. */
+  /** At urgent data a read stops, although more data follows. */
   @Test
   @Feature("H2")
-  void whatComesAfterUrgentDataIsSeen() throws Exception {
+  void dataAfterUrgentDataIsSeen() throws Exception {
     assertThat(
             readInOneGo(
                 client -> {
@@ -261,7 +261,7 @@ class HookTest {
         .containsExactly(1, 2);
   }
 
-  /** Returns what a fiber reads that has read before, and is told of all this at once. */
+  /** Returns what a fiber reads that has waited before, when all this arrives at once. */
   private byte[] readInOneGo(ThrowingConsumer<Socket> writing) throws Exception {
     try (ServerSocket server = listen();
         Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
@@ -282,7 +282,7 @@ class HookTest {
               });
       assertThat(waitsFor(reading)).startsWith("descriptor ");
       client.getOutputStream().write(0);
-      eventually("it has read once", begun::get);
+      eventually("the fiber has read once", begun::get);
       assertThat(waitsFor(reading)).startsWith("descriptor ");
       AtomicBoolean written = new AtomicBoolean();
       CountDownLatch nobodyPolls = new CountDownLatch(1);
@@ -306,7 +306,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void channelsAndDatagramsWaitByThePollerOfTheWorker() throws Exception {
+  void channelsAndDatagramsWaitOnThePollerOfTheWorker() throws Exception {
     InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     try (ServerSocketChannel server = ServerSocketChannel.open().bind(anyPort)) {
       Fiber<SocketChannel> accepting = scheduler.go(server::accept);
@@ -392,7 +392,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void queuesThatSpinDoNot() throws Exception {
+  void queuesThatSpinElsewhereDoNotSpinOnAWorker() throws Exception {
     Method known =
         Class.forName("java.util.concurrent.ForkJoinWorkerThread")
             .getDeclaredMethod("hasKnownQueuedWork");
@@ -403,7 +403,7 @@ class HookTest {
 
   @Test
   @Feature("H2")
-  void guestsAreServedToo() throws Exception {
+  void guestsAreHookedToo() throws Exception {
     try (ServerSocket server = listen()) {
       Thread[] guest = new Thread[1];
       Fiber<Void> host =
@@ -422,7 +422,7 @@ class HookTest {
                 guest[0].join();
               });
       waits(host);
-      eventually("it waits", () -> guest[0].getState() == Thread.State.WAITING);
+      eventually("the guest waits", () -> guest[0].getState() == Thread.State.WAITING);
       assertThat(LockSupport.getBlocker(guest[0]).toString()).startsWith("descriptor ");
       try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
         assertThat(client.getInputStream().read()).isEqualTo(7);
@@ -470,8 +470,8 @@ class HookTest {
                 server.accept().close();
                 return ran.get();
               });
-      eventually("it is disabled", disabled::get);
-      Thread.sleep(20); // for the other one to run in, if it could
+      eventually("the hook is disabled", disabled::get);
+      Thread.sleep(20); // time for the other fiber to run, if it could
       new Socket(server.getInetAddress(), server.getLocalPort()).close();
       assertThat(accepting.join()).isFalse();
     }
@@ -504,7 +504,7 @@ class HookTest {
 
   @Test
   @Feature("H5")
-  void aFiberThatEndsWithoutEnablingHarmsNobody() throws Exception {
+  void aFiberThatEndsWithoutEnablingAffectsNoOther() throws Exception {
     scheduler
         .go(
             () -> {
@@ -546,11 +546,11 @@ class HookTest {
   void familiesCanBeSwitchedAtRunTime() throws Exception {
     Hook.set(Hook.Family.TIMERS, false);
     Fiber<Void> sleeper = scheduler.go(() -> Thread.sleep(Duration.ofHours(1)));
-    eventually("it sleeps", () -> sleeper.thread().getState() == Thread.State.TIMED_WAITING);
+    eventually("the fiber sleeps", () -> sleeper.thread().getState() == Thread.State.TIMED_WAITING);
     assertThat(timers()).isZero();
     Hook.set(Hook.Family.TIMERS, true);
     Fiber<Void> second = scheduler.go(() -> Thread.sleep(Duration.ofHours(1)));
-    eventually("it sleeps by our timer", () -> timers() == 1);
+    eventually("the fiber sleeps by its worker's timer", () -> timers() == 1);
     sleeper.cancel();
     second.cancel();
 
@@ -563,7 +563,7 @@ class HookTest {
           Socket peer = accepting.join()) {
         Fiber<Integer> reading = scheduler.go(() -> peer.getInputStream().read());
         assertThat(waitsFor(reading)).startsWith("descriptor ");
-        Hook.set(Hook.Family.SOCKETS, false); // what has begun ends as it began
+        Hook.set(Hook.Family.SOCKETS, false); // calls that have started end as before
         client.getOutputStream().write(1);
         assertThat(reading.join()).isEqualTo(1);
       }
@@ -575,7 +575,7 @@ class HookTest {
   static final CountDownLatch INITIALIZING = new CountDownLatch(1);
   static volatile ServerSocket serverOfInitializer;
 
-  /** A class that does I/O when it is initialized, which pins the fiber. */
+  /** A class with an initializer that does I/O, which pins the fiber. */
   static final class Eager {
     static final int FIRST;
 
@@ -598,7 +598,7 @@ class HookTest {
       Fiber<Integer> fiber = scheduler.go(() -> Eager.FIRST);
       INITIALIZING.await();
       try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
-        Thread.sleep(5); // so that it waits for the byte too
+        Thread.sleep(5); // so that the fiber waits for the byte too
         client.getOutputStream().write(99);
         assertThat(fiber.join()).isEqualTo(99);
       }
@@ -609,7 +609,7 @@ class HookTest {
 
   @Test
   @Feature({"H5", "C15"})
-  void whatBlocksInACoroutineThatCannotLeaveItsThreadBlocksIt() throws Exception {
+  void aBlockingCallInACoroutineOfAPinnedFiberBlocksTheThread() throws Exception {
     AtomicBoolean ran = new AtomicBoolean();
     scheduler
         .go(
@@ -639,12 +639,12 @@ class HookTest {
               assertThat(coroutine.state()).isEqualTo(Coroutine.State.TERMINATED);
             })
         .join();
-    eventually("it has run", ran::get);
+    eventually("the fiber has run", ran::get);
   }
 
   @Test
   @Feature("H5")
-  void aCoroutineThatEndsWithoutEnablingHarmsNobody() throws Exception {
+  void aCoroutineThatEndsWithoutEnablingAffectsNoOther() throws Exception {
     scheduler
         .go(
             () -> {
@@ -667,7 +667,7 @@ class HookTest {
 
   @Test
   @Feature({"H2", "T8"})
-  void aLimitWithoutEndIsNone() throws Exception {
+  void anInfiniteLimitIsNoLimit() throws Exception {
     for (Body wait :
         List.<Body>of(
             () -> Thread.sleep(Long.MAX_VALUE),
@@ -682,7 +682,7 @@ class HookTest {
               });
       waits(fiber);
       long before = scheduler.stats().threads().getFirst().switches();
-      scheduler.go(() -> {}).join(); // in which it would come round again
+      scheduler.go(() -> {}).join(); // a wait that spins would switch again here
       scheduler.go(() -> {}).join();
       assertThat(scheduler.stats().threads().getFirst().switches() - before).isLessThanOrEqualTo(2);
       assertThat(returned).isFalse();

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Having nothing to do costs nothing. */
+/** An idle scheduler costs nothing. */
 @Feature("S9")
 @SuppressWarnings("UnnecessaryAsync")
 class IdleTest {
@@ -44,14 +44,14 @@ class IdleTest {
         () -> scheduler.stats().threads().stream().allMatch(SchedulerStats.OfThread::asleep));
   }
 
-  /** Measures a scheduler that has nothing to do while it has nothing to do. */
+  /** Measures a scheduler while it is idle. */
   private static void assertIdle(Scheduler scheduler) throws InterruptedException {
     awaitQuiet(scheduler);
     List<Thread> threads = threadsOf(scheduler);
     assertThat(threads).hasSizeGreaterThan(scheduler.threads());
     long cpu = cpuNanos(threads);
     long sleeps = sleeps(scheduler);
-    Thread.sleep(WHILE); // this is what is measured
+    Thread.sleep(WHILE); // the measured time
     assertThat(cpuNanos(threads) - cpu).as("CPU time").isLessThan(WHILE.toNanos() / 100);
     assertThat(sleeps(scheduler) - sleeps).as("wake-ups").isZero();
   }
@@ -74,7 +74,7 @@ class IdleTest {
       }
       Fiber<Void> sleeper = scheduler.go(() -> Fiber.sleep(Duration.ofDays(1)));
       waits(sleeper);
-      // a standstill of all fibers would be looked into: the sleeper's timer prevents that
+      // Weft would check for a deadlock of all fibers: the sleeper's timer prevents that
       assertIdle(scheduler);
       sleeper.cancel();
       release.countDown();
@@ -82,7 +82,7 @@ class IdleTest {
   }
 
   @Test
-  void nobodySpinsForWhatIsBoundToAnother() throws Exception {
+  void noWorkerSpinsForFibersBoundToAnother() throws Exception {
     Scheduler scheduler =
         Scheduler.builder()
             .threads(2)
@@ -94,7 +94,7 @@ class IdleTest {
     eventually("thread 1 sleeps", () -> scheduler.stats().threads().get(1).asleep());
     List<Thread> threads = threadsOf(scheduler);
     long cpu = cpuNanos(threads);
-    Thread.sleep(300); // this is what is measured
+    Thread.sleep(300); // the measured time
     assertThat(cpuNanos(threads) - cpu).isLessThan(60_000_000);
     assertThat(forTheCaller.status()).isEqualTo(Fiber.Status.READY);
     scheduler.stop();
@@ -114,7 +114,7 @@ class IdleTest {
                   Thread.onSpinWait();
                 }
               });
-      eventually("it runs", runs::get);
+      eventually("the fiber runs", runs::get);
       long sleeps = sleeps(scheduler);
       for (int i = 0; i < 1_000; i++) {
         scheduler.go(() -> {});
@@ -126,7 +126,7 @@ class IdleTest {
   }
 
   @Test
-  void oneWakeUpMakesOneSleepMore() throws Exception {
+  void oneWakeUpCausesOneMoreSleep() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       for (int i = 0; i < 20; i++) {
         awaitQuiet(scheduler);
@@ -139,7 +139,7 @@ class IdleTest {
   }
 
   @Test
-  void aCallerThatIsInterruptedSleepsAllTheSame() throws Exception {
+  void anInterruptedCallerThreadStillSleeps() throws Exception {
     AtomicLong cpu = new AtomicLong();
     AtomicBoolean keptInterrupt = new AtomicBoolean();
     Scheduler scheduler = Scheduler.builder().threads(1).useCaller(true).build();
@@ -155,7 +155,7 @@ class IdleTest {
     waits(fiber);
     caller.interrupt();
     long before = THREADS.getThreadCpuTime(caller.threadId());
-    Thread.sleep(300); // this is what is measured
+    Thread.sleep(300); // the measured time
     cpu.set(THREADS.getThreadCpuTime(caller.threadId()) - before);
     scheduler.schedule(fiber);
     caller.join();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What blocks in the JDK blocks the fiber, not the thread: all of this is on one thread. */
+/** Blocking calls of the JDK block the fiber, not the thread: all tests run on one thread. */
 @Feature("S20")
 @SuppressWarnings({"WaitNotInLoop", "LockNotBeforeTry"})
 class JdkBlockingTest {
@@ -52,7 +52,7 @@ class JdkBlockingTest {
     return Stream.generate(() -> scheduler.go(body)).limit(FIBERS).toList();
   }
 
-  /** Gives the thread away in the middle of a critical section. */
+  /** Yields in the middle of a critical section. */
   private void criticalSection(int round) throws InterruptedException {
     assertThat(++inside).as("fibers inside").isEqualTo(1);
     switch (round % 4) {
@@ -119,7 +119,7 @@ class JdkBlockingTest {
   }
 
   @Test
-  void aMonitorHeldByASuspendedFiberHoldsUpNobodyElse() throws Exception {
+  void aMonitorHeldByASuspendedFiberDelaysNoOtherFiber() throws Exception {
     try (Scheduler scheduler = oneThread()) {
       Fiber<Void> holder =
           scheduler.go(
@@ -215,7 +215,7 @@ class JdkBlockingTest {
                       full.await();
                     }
                     sum[0] += box[0];
-                    Fiber.yield(); // with the lock in hand
+                    Fiber.yield(); // while it holds the lock
                     box[0] = -1;
                     empty.signal();
                   } finally {

@@ -24,10 +24,10 @@ import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Weft without the modules of the JDK that it can do without: in JVMs of their own. */
+/** Weft without the optional modules of the JDK: in separate JVMs. */
 @Feature("S22")
 class MissingModulesTest {
-  /** Uses every part of Weft, some of it in more than one way. */
+  /** Uses every part of Weft, some parts in several ways. */
   static final class Program {
     public static void main(String[] args) throws Exception {
       System.out.println("modules " + ModuleLayer.boot().modules().size());
@@ -147,18 +147,18 @@ class MissingModulesTest {
   }
 
   @Test
-  void withJavaBaseAloneAllButTheFlightRecorderWorks() throws Exception {
+  void withOnlyJavaBaseEverythingButTheFlightRecorderWorks() throws Exception {
     ForkedJvm.Result result = run(List.of("--limit-modules=java.base"));
     assertThat(result.output()).contains("modules 1\n").doesNotContain("Flight Recorder");
     assertAllWorked(result);
   }
 
   @Test
-  void anEventThatFailsCostsTheEventsAndNoFiber(@TempDir Path broken) throws Exception {
+  void anEventThatFailsDisablesTheEventsAndLosesNoFiber(@TempDir Path broken) throws Exception {
     for (String event : List.of("FiberSlice", "FiberStart", "FiberEnd", "Blocking")) {
       Path file = broken.resolve("dev/weft/internal/events/FlightEvents$" + event + ".class");
       Files.createDirectories(file.getParent());
-      Files.write(file, new byte[] {1, 2, 3}); // no class: an error where it is first used
+      Files.write(file, new byte[] {1, 2, 3}); // no valid class: an error at its first use
     }
     ForkedJvm.Result result =
         run(

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which fiber runs next, under each policy: on one thread, unless it is about several. */
+/** The next fiber under each policy: on one thread, unless the test needs several. */
 @Feature("S11")
 @Timeout(60)
 class PolicyTest {
@@ -35,7 +35,7 @@ class PolicyTest {
   private final List<Object> order = Collections.synchronizedList(new ArrayList<>());
   private @Nullable Scheduler scheduler;
 
-  /** All work happens on the test's thread, inside stop(). */
+  /** All fibers run on the test's thread, inside stop(). */
   private void onThisThread(Policy policy) {
     scheduler = Scheduler.builder().threads(1).useCaller(true).policy(policy).build();
   }
@@ -67,7 +67,7 @@ class PolicyTest {
     return fiber(name, priority, () -> order.add(name));
   }
 
-  // ---- first come, first served ----
+  // ---- fifo ----
 
   @Test
   void fifoServesInTheOrderOfBecomingReady() {
@@ -75,7 +75,7 @@ class PolicyTest {
     for (String name : List.of("a", "b", "c")) {
       fiber(
           name,
-          name.equals("c") ? 100 : 0, // which fifo does not care for
+          name.equals("c") ? 100 : 0, // fifo ignores it
           () -> {
             for (int i = 1; i <= 3; i++) {
               order.add(name + i);
@@ -90,7 +90,7 @@ class PolicyTest {
   // ---- priority ----
 
   @Test
-  void theHighestPriorityComesFirstAndEqualsInTurn() {
+  void theHighestPriorityRunsFirstAndEqualPrioritiesAreFifo() {
     onThisThread(Policy.priority());
     logging("low", -3);
     logging("normal 1", 0);
@@ -102,7 +102,7 @@ class PolicyTest {
   }
 
   @Test
-  void whoWaitsLongEnoughComesBeforeFreshHigherOnes() {
+  void aFiberThatWaitsLongEnoughRunsBeforeNewHigherPriorities() {
     onThisThread(Policy.priority());
     Fiber<?> low = logging("low", 0);
     Fiber<?> high = logging("high", 5);
@@ -113,7 +113,7 @@ class PolicyTest {
         .isSameAs(high);
   }
 
-  /** Returns who is next once both are in the queue, each added at its time. */
+  /** Returns the next fiber after both are in the queue, each added at its time. */
   private static @Nullable Fiber<?> firstOf(
       Policy policy, Fiber<?> a, long aTime, Fiber<?> b, long bTime) {
     Policy.ReadyQueue queue = policy.newQueue();
@@ -128,7 +128,7 @@ class PolicyTest {
   }
 
   @Test
-  void aFloodOfHighPrioritiesStarvesNobody() {
+  void aFloodOfHighPrioritiesStarvesNoFiber() {
     onThisThread(Policy.priority());
     long start = System.nanoTime();
     for (int i = 0; i < 3; i++) {
@@ -142,7 +142,7 @@ class PolicyTest {
         .isLessThan(FLOOD_LIMIT);
   }
 
-  /** Fibers without end, each the next one's parent, until somebody else has run. */
+  /** Endless fibers, each starts the next, until another fiber has run. */
   private void flood(long start, int priority) {
     fiber(
         "flood",
@@ -158,7 +158,7 @@ class PolicyTest {
   // ---- response ratio ----
 
   @Test
-  void shortSlicesComeBeforeLongOnes() {
+  void shortSlicesRunBeforeLongSlices() {
     onThisThread(Policy.responseRatio());
     List<Fiber<?>> waiting = new ArrayList<>();
     for (String name : List.of("long", "short")) {
@@ -182,7 +182,7 @@ class PolicyTest {
             while (!waiting.stream().allMatch(fiber -> fiber.status() == Fiber.Status.WAITING)) {
               Fiber.yield();
             }
-            waiting.forEach(scheduler::schedule); // the long one first
+            waiting.forEach(scheduler::schedule); // the fiber with the long slice first
             Fiber.yield();
           }
         });
@@ -191,7 +191,7 @@ class PolicyTest {
   }
 
   @Test
-  void whoWaitsLongEnoughComesBeforeShorterOnes() {
+  void aFiberThatWaitsLongEnoughRunsBeforeShorterSlices() {
     onThisThread(Policy.responseRatio());
     Fiber<?> lengthy = logging("long", 0);
     Fiber<?> brief = logging("short", 0);
@@ -209,7 +209,7 @@ class PolicyTest {
 
   /** Clocks are read now and then, and each worker has its own reading. */
   @Test
-  void whoCameAfterTheTimeThatIsAskedForIsFoundToo() {
+  void aFiberQueuedAfterTheGivenTimeIsFoundToo() {
     onThisThread(Policy.responseRatio());
     Fiber<?> fiber = logging("fiber", 0);
     Policy.ReadyQueue queue = Policy.responseRatio().newQueue();
@@ -218,7 +218,7 @@ class PolicyTest {
   }
 
   @Test
-  void aFloodOfShortSlicesStarvesNobody() {
+  void aFloodOfShortSlicesStarvesNoFiber() {
     onThisThread(Policy.responseRatio());
     long start = System.nanoTime();
     fiber(
@@ -249,7 +249,7 @@ class PolicyTest {
   // ---- time slice ----
 
   @Test
-  void overItsSliceAFiberGivesWayAtItsNextCallIntoWeft() {
+  void aFiberOverItsSliceYieldsAtItsNextCallIntoWeft() {
     assertThat(orderWithALongRunner(Policy.timeSlice(Duration.ofMillis(1))))
         .containsExactly(
             "before go",
@@ -267,7 +267,7 @@ class PolicyTest {
   }
 
   @Test
-  void withinItsSliceAndWithoutSlicesItDoesNot() {
+  void aFiberWithinItsSliceOrWithoutSlicesDoesNotYield() {
     List<Object> ownTurnFirst =
         List.of(
             "before go",
@@ -378,7 +378,7 @@ class PolicyTest {
   }
 
   @Test
-  void whileOthersStealTheWokenRunBeforeTheNew() {
+  void underWorkStealingWokenFibersRunBeforeNewFibers() {
     onThisThread(Policy.workStealing());
     Fiber<Void> sleeper =
         scheduler.go(
@@ -398,7 +398,7 @@ class PolicyTest {
   }
 
   @Test
-  void whileOthersStealTwoThatWakeEachOtherForEverKeepNobodyOut() {
+  void underWorkStealingTwoFibersThatWakeEachOtherStarveNoFiber() {
     onThisThread(Policy.workStealing());
     AtomicBoolean over = new AtomicBoolean();
     Fiber<?>[] pair = new Fiber<?>[2];
@@ -420,7 +420,7 @@ class PolicyTest {
   }
 
   @Test
-  void whileOthersStealATreeIsGoneThroughInDepth() {
+  void underWorkStealingATreeRunsDepthFirst() {
     onThisThread(Policy.workStealing());
     scheduler.go(
         () -> {
@@ -439,7 +439,7 @@ class PolicyTest {
   }
 
   @Test
-  void whileOthersStealAFamilyWithoutEndKeepsNobodyOut() {
+  void underWorkStealingAnEndlessFamilyStarvesNoFiber() {
     onThisThread(Policy.workStealing());
     CountDownLatch left = new CountDownLatch(3);
     scheduler.go(
@@ -464,7 +464,7 @@ class PolicyTest {
   }
 
   @Test
-  void whoStealsGetsTheOldest() {
+  void aThiefGetsTheOldestFamily() {
     onThisThread(Policy.workStealing());
     Fiber<?> first = scheduler.go(() -> {});
     Fiber<?> second = scheduler.go(() -> {});
@@ -483,7 +483,7 @@ class PolicyTest {
   }
 
   @Test
-  void newFibersAreDealtRoundTheThreads() {
+  void newFibersArePlacedRoundRobin() {
     for (Policy policy : List.of(Policy.fifo(), Policy.priority(), Policy.responseRatio())) {
       Scheduler dealing = Scheduler.builder().threads(3).policy(policy).build(); // never started
       for (int i = 0; i < 30; i++) {
@@ -494,9 +494,9 @@ class PolicyTest {
     }
   }
 
-  // ---- the user's own ----
+  // ---- a user's policy ----
 
-  /** Last come, first served. */
+  /** Last in, first out. */
   private static class LastFirst implements Policy.ReadyQueue {
     private final ArrayDeque<Fiber<?>> fibers = new ArrayDeque<>();
 
@@ -517,7 +517,7 @@ class PolicyTest {
   }
 
   @Test
-  void aPolicyOfOnesOwn() {
+  void aUsersPolicy() {
     onThisThread(LastFirst::new);
     for (String name : List.of("a", "b", "c")) {
       logging(name, 0);
@@ -526,7 +526,7 @@ class PolicyTest {
     assertThat(order).containsExactly("c", "b", "a");
   }
 
-  /** Says for each fiber at which times it was said to have become ready. */
+  /** Records for each fiber the times at which the policy was told that it became ready. */
   private record Stealing(ConcurrentHashMap<Fiber<?>, List<Long>> readySince) implements Policy {
     @Override
     public ReadyQueue newQueue() {
@@ -548,7 +548,7 @@ class PolicyTest {
   }
 
   @Test
-  void whoIsStolenKeepsTheTimeThatItHasWaited() throws Exception {
+  void aStolenFiberKeepsTheTimeThatItHasWaited() throws Exception {
     Stealing policy = new Stealing(new ConcurrentHashMap<>());
     scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
     List<Fiber<Void>> children =
@@ -560,7 +560,7 @@ class PolicyTest {
                     begun.add(Weft.go(() -> {}));
                   }
                   while (!begun.stream().allMatch(Fiber::isDone)) {
-                    compute(MS); // holds its thread: all must be stolen
+                    compute(MS); // holds its thread: all fibers must be stolen
                   }
                   return begun;
                 })
@@ -572,7 +572,7 @@ class PolicyTest {
     }
   }
 
-  /** Throws at one call of the method of this name, every so often. */
+  /** Throws at every so many calls of the method of this name. */
   private record Failing(String method, boolean steals, AtomicInteger calls) implements Policy {
     void call(String name) {
       if (name.equals(method) && calls.incrementAndGet() % 4 == 2) {
@@ -645,7 +645,7 @@ class PolicyTest {
     "size,false",
     "ran,true"
   })
-  void onesOwnThatFailsLosesNoFiber(String method, boolean steals) throws Exception {
+  void aUsersPolicyThatFailsLosesNoFiber(String method, boolean steals) throws Exception {
     Failing policy = new Failing(method, steals, new AtomicInteger());
     scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
     try (LogCapture log = new LogCapture()) {
@@ -663,21 +663,21 @@ class PolicyTest {
                           }));
                 }
                 while (method.equals("nextForOther") && ended.getCount() > 0) {
-                  Thread.onSpinWait(); // so that the other thread has to take them over
+                  Thread.onSpinWait(); // so that the other thread has to take over the fibers
                 }
               })
           .join();
       for (Fiber<Void> fiber : fibers) {
         fiber.join();
       }
-      eventually("it is told", () -> !log.entries("goes on after a failure").isEmpty());
+      eventually("the failure is logged", () -> !log.entries("goes on after a failure").isEmpty());
       scheduler.stop();
     }
     assertThat(scheduler.stats().ended()).isEqualTo(9);
   }
 
   @Test
-  void whomOnesOwnDoesNotTakeHoldsNobodyUp() throws Exception {
+  void aFiberThatAUsersPolicyRejectsHoldsNoOtherUp() throws Exception {
     AtomicBoolean refuses = new AtomicBoolean(true);
     Policy policy =
         () ->
@@ -701,7 +701,7 @@ class PolicyTest {
   }
 
   @Test
-  void aPolicyOfOnesOwnIsToldHowLongSlicesTake() {
+  void aUsersPolicyGetsTheLengthOfSlices() {
     List<Long> slices = new ArrayList<>();
     onThisThread(
         new Policy() {

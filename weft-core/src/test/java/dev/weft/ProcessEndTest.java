@@ -15,14 +15,17 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A process ends when its program does, not a third of a second later: see ProcessEnd. */
+/** A process ends when its program ends, not a third of a second later: see ProcessEnd. */
 class ProcessEndTest {
-  /** What the JVM gives threads in native code; without Weft's help it always waits that long. */
+  /**
+   * The time that the JVM gives threads in native code; without Weft's help it always waits that
+   * long.
+   */
   private static final Duration JVMS_PATIENCE = Duration.ofMillis(300);
 
   private static final int TRIES = 30; // a busy machine may take as long for other reasons
 
-  /** Uses a scheduler that ends before main does. */
+  /** Uses a scheduler that ends before main. */
   static final class Own {
     public static void main(String[] args) {
       Weft.run(() -> {});
@@ -40,7 +43,7 @@ class ProcessEndTest {
                   listener.acceptTimeout(Duration.ofMillis(1));
                   listener.accept();
                 } catch (SocketTimeoutException e) {
-                  // as it should be
+                  // the expected exception
                 }
               })
           .join();
@@ -48,7 +51,7 @@ class ProcessEndTest {
     }
   }
 
-  /** Leaves an idle worker behind that was woken often, and so waits by a futex. */
+  /** Leaves an idle worker behind that was woken often, and so waits on a futex. */
   static final class WokenOften {
     public static void main(String[] args) throws Exception {
       while (Thread.getAllStackTraces().values().stream().noneMatch(WokenOften::isInFutex)) {
@@ -64,7 +67,7 @@ class ProcessEndTest {
     }
   }
 
-  /** Ends by the other way. */
+  /** Ends with System.exit. */
   static final class Exits {
     public static void main(String[] args) {
       Weft.run(() -> {});

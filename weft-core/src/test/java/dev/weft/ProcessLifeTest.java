@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** When a process that uses fibers ends: each program here ends by itself or not at all. */
+/** The end of a process that uses fibers: each program here ends by itself or not at all. */
 @Feature("S10")
 class ProcessLifeTest {
   static ForkedJvm.Result run(Class<?> program, String... arguments) throws Exception {
@@ -64,7 +64,7 @@ class ProcessLifeTest {
   }
 
   @Test
-  void aFailureIsThatOfMain() throws Exception {
+  void aFailureOfRunIsAFailureOfMain() throws Exception {
     ForkedJvm.Result result = run(FailingRun.class);
     assertThat(result.exitStatus()).isEqualTo(1);
     assertThat(result.output())
@@ -101,7 +101,7 @@ class ProcessLifeTest {
     }
 
     private static void next(int left) throws InterruptedException {
-      Fiber.sleep(Duration.ofMillis(50)); // longer than what keeps the process lingers
+      Fiber.sleep(Duration.ofMillis(50)); // longer than the keep-alive thread lingers
       if (left > 0) {
         Weft.go(() -> next(left - 1));
       } else {
@@ -119,7 +119,7 @@ class ProcessLifeTest {
   }
 
   @Test
-  void anIdleSharedSchedulerDoesNot() throws Exception {
+  void anIdleSharedSchedulerDoesNotKeepTheProcessAlive() throws Exception {
     ForkedJvm.Result result = run(Shared.class, "idle");
     assertThat(result.output()).isEqualTo("fiber ended\nmain ended\n");
     assertThat(result.exitStatus()).isZero();

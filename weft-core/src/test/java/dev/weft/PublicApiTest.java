@@ -33,12 +33,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Nothing but Weft's own exported types, those of the JDK and JSpecify's annotations may appear in
- * what users compile against.
+ * Only Weft's own exported types, types of the JDK and JSpecify's annotations may appear in the API
+ * that users compile against.
  */
 class PublicApiTest {
   @Test
-  void onlyPublicTypesAppearInIt() throws Exception {
+  void onlyPublicTypesAppearInTheApi() throws Exception {
     assertThat(exportedTypes()).contains(Coroutine.class, Generator.Emitter.class);
     assertThat(exportedTypes()).flatMap(PublicApiTest::leaks).isEmpty();
   }
@@ -94,7 +94,7 @@ class PublicApiTest {
     return Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers);
   }
 
-  /** Returns a line for each type that appears in a type's signatures and should not. */
+  /** Returns a line for each forbidden type in a type's signatures. */
   private static List<String> leaks(Class<?> type) {
     List<String> leaks = new ArrayList<>();
     Set<Type> mentioned = new HashSet<>();
@@ -127,7 +127,7 @@ class PublicApiTest {
     if (type.isPrimitive()) {
       return true;
     }
-    if (type.getModule().isNamed()) { // of the JDK: Weft is on the class path here
+    if (type.getModule().isNamed()) { // a type of the JDK: Weft is on the class path here
       return type.getModule().isExported(type.getPackageName());
     }
     try {

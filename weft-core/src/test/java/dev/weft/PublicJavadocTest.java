@@ -21,7 +21,7 @@ import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What users compile against is documented. */
+/** The API that users compile against is documented. */
 class PublicJavadocTest {
   @Test
   void everyPublicTypeAndMethodHasAComment() throws Exception {
@@ -39,7 +39,7 @@ class PublicJavadocTest {
     return sources;
   }
 
-  /** Returns the public types and methods, but for overriding ones, that have no comment. */
+  /** Returns the public types and methods, except overriding methods, that have no comment. */
   private static List<String> undocumented(List<Path> sources) throws IOException {
     List<String> undocumented = new ArrayList<>();
     var compiler = ToolProvider.getSystemJavaCompiler();
@@ -54,7 +54,7 @@ class PublicJavadocTest {
           @Override
           public @Nullable Void visitClass(ClassTree type, @Nullable Void unused) {
             if (!isPublic(type.getModifiers())) {
-              return null; // and so is nothing in it
+              return null; // and so is every member
             }
             check(type.getSimpleName().toString());
             return super.visitClass(type, null);

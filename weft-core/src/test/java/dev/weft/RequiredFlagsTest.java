@@ -12,9 +12,9 @@ import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Without its flags Weft says which to add, and those are enough. */
+/** Without its flags Weft names the missing flags, and these are enough. */
 class RequiredFlagsTest {
-  /** What a user's program does first. */
+  /** The first call of a user's program. */
   static final class Program {
     public static void main(String[] args) {
       try {
@@ -64,7 +64,7 @@ class RequiredFlagsTest {
     assertThat(with.output()).isEqualTo("it runs\n");
     assertThat(with.exitStatus()).isZero();
 
-    // and without the modules that Weft can do without
+    // and without the optional modules
     ForkedJvm.Result alone = ForkedJvm.java(concat(flags + " --limit-modules=app", run));
     assertThat(alone.output()).isEqualTo("it runs\n");
   }

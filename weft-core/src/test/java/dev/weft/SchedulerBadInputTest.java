@@ -10,7 +10,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What is refused says what was wrong. Who may call what, and when, is in the tests of that. */
+/** A refusal says what was wrong. Other tests check which thread may call what, and when. */
 class SchedulerBadInputTest {
   @Test
   @Feature("S2")
@@ -60,7 +60,7 @@ class SchedulerBadInputTest {
 
   @Test
   @Feature("S2")
-  void anObjectThatIsBodyAndCallableIsRunAsWhatItIsGivenFor() throws Exception {
+  void anObjectThatIsBodyAndCallableRunsAsItsParameterType() throws Exception {
     Both both = new Both();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       assertThat((Object) scheduler.go((Body) both).join()).isNull();
@@ -72,7 +72,7 @@ class SchedulerBadInputTest {
 
   @Test
   @Feature("S2")
-  void aBuilderMayBeUsedAgainAndChangesNothingItHasBuilt() {
+  void aBuilderMayBeReusedAndDoesNotChangeWhatItHasBuilt() {
     Scheduler.Builder builder = Scheduler.builder().threads(2).name("first");
     Scheduler first = builder.build();
     Scheduler second = builder.threads(3).name("second").build();
@@ -88,7 +88,7 @@ class SchedulerBadInputTest {
 
   @Test
   @Feature("S1")
-  void nullIsRefusedAndCountsForNothing() throws Exception {
+  void nullIsRefusedAndChangesNoCount() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       assertThatNullPointerException()
           .isThrownBy(() -> scheduler.go((Body) null))

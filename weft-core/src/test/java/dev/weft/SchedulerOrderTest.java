@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Where and in which order submitted bodies run. */
+/** The thread and the order in which submitted bodies run. */
 class SchedulerOrderTest {
   private final List<String> log = Collections.synchronizedList(new ArrayList<>());
 
@@ -107,7 +107,7 @@ class SchedulerOrderTest {
 
   @Test
   @Feature("S2")
-  void ifTheCallerIsAFiberAThreadWorksForItInsideStop() throws Exception {
+  void ifTheCallerIsAFiberAThreadReplacesItInsideStop() throws Exception {
     try (Scheduler outer = Scheduler.builder().threads(1).build().start()) {
       outer
           .go(
@@ -168,19 +168,19 @@ class SchedulerOrderTest {
           () -> {
             log.add(carrier());
             allThree.countDown();
-            while (allThree.getCount() > 0) { // gives no thread away
+            while (allThree.getCount() > 0) { // without a scheduling point
               Thread.onSpinWait();
             }
           });
     }
     scheduler.stop();
     assertThat(log).containsExactlyInAnyOrder("three-0", "three-1", "three-2");
-    eventually("its threads have ended", () -> threadsNamedAfter(scheduler).isEmpty());
+    eventually("the scheduler's threads have ended", () -> threadsNamedAfter(scheduler).isEmpty());
   }
 
   @Test
   @Feature({"S3", "S8"})
-  void aSuspendedFiberGoesOnBehindTheOneThatSchedulesIt() {
+  void aSuspendedFiberGoesOnBehindTheFiberThatSchedulesIt() {
     Scheduler scheduler = onCaller(1);
     Fiber<Void> f1 =
         scheduler.go(

@@ -26,7 +26,7 @@ class SchedulerStatsTest {
                 try {
                   Fiber.sleep(Duration.ofHours(1));
                 } catch (InterruptedException e) {
-                  // woken for the end
+                  // the scheduler stops
                 }
               }));
     }
@@ -41,7 +41,7 @@ class SchedulerStatsTest {
                 Thread.onSpinWait();
               }
             });
-    eventually("it runs", () -> spinner.status() == Fiber.Status.RUNNING);
+    eventually("the spinner runs", () -> spinner.status() == Fiber.Status.RUNNING);
     for (int i = 0; i < 5; i++) {
       scheduler.go(FiberOptions.named("ready").onThread(1), () -> {});
     }
@@ -63,7 +63,7 @@ class SchedulerStatsTest {
 
     over.set(true);
     release.countDown();
-    eventually("the others have ended", () -> scheduler.stats().ended() == 10);
+    eventually("the other fibers have ended", () -> scheduler.stats().ended() == 10);
     scheduler.dump().fibers().forEach(entry -> assertThat(entry.name()).isEqualTo("sleeper"));
     assertThat(scheduler.stop(Duration.ZERO)).isFalse();
     SchedulerStats last = scheduler.stats();
@@ -103,7 +103,7 @@ class SchedulerStatsTest {
                 for (int i = 0; i < 4; i++) {
                   scheduler.go(stolen::countDown);
                 }
-                while (stolen.getCount() > 0) { // gives its thread not away
+                while (stolen.getCount() > 0) { // without a scheduling point
                   Thread.onSpinWait();
                 }
               })
@@ -117,11 +117,12 @@ class SchedulerStatsTest {
   @Test
   void wakeUpsAreCounted() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
-      eventually("it sleeps", () -> scheduler.stats().threads().getFirst().asleep());
+      eventually("the worker sleeps", () -> scheduler.stats().threads().getFirst().asleep());
       long before = scheduler.stats().threads().getFirst().sleeps();
       for (int i = 0; i < 5; i++) {
         scheduler.go(() -> {}).join();
-        eventually("it sleeps again", () -> scheduler.stats().threads().getFirst().asleep());
+        eventually(
+            "the worker sleeps again", () -> scheduler.stats().threads().getFirst().asleep());
       }
       assertThat(scheduler.stats().threads().getFirst().sleeps() - before).isBetween(5L, 20L);
     }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who may stop a scheduler, and what is done before it has stopped. */
+/** Which thread may stop a scheduler, and what happens before it has stopped. */
 class SchedulerStopTest {
   private static Scheduler start(int threads) {
     return Scheduler.builder().threads(threads).build().start();
@@ -45,11 +45,11 @@ class SchedulerStopTest {
     task.get();
   }
 
-  // ---- who ----
+  // ---- the calling thread ----
 
   @Test
   @Feature("S4")
-  void withUseCallerOnlyTheThreadThatStartedItMayStopIt() throws Exception {
+  void withUseCallerOnlyTheStartingThreadMayStopTheScheduler() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(2).useCaller(true).build().start();
     String caller = Thread.currentThread().toString();
     onAnotherThread(
@@ -69,7 +69,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void itsOwnFibersMayNotStopIt() throws Exception {
+  void aSchedulersOwnFibersMayNotStopIt() throws Exception {
     try (Scheduler scheduler = start(2)) {
       Fiber<Void> fiber =
           scheduler.go(
@@ -97,7 +97,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void aFiberOfAnotherSchedulerMayStopIt() throws Exception {
+  void aFiberOfAnotherSchedulerMayStopAScheduler() throws Exception {
     try (Scheduler other = start(1)) {
       Scheduler scheduler = start(1);
       AtomicBoolean ran = new AtomicBoolean();
@@ -135,7 +135,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void itStartsOnce() {
+  void aSchedulerStartsOnce() {
     Scheduler scheduler = start(1);
     assertThatIllegalStateException()
         .isThrownBy(scheduler::start)
@@ -150,7 +150,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void ifAFiberIsTheCallerOnlyItMayStop() throws Exception {
+  void ifAFiberIsTheCallerOnlyThatFiberMayStop() throws Exception {
     try (Scheduler scheduler = start(1)) {
       Scheduler inner = Scheduler.builder().threads(1).useCaller(true).build();
       AtomicBoolean ran = new AtomicBoolean();
@@ -241,7 +241,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void theSharedOneCannotBeStopped() throws Exception {
+  void theSharedSchedulerCannotBeStopped() throws Exception {
     assertThatIllegalStateException()
         .isThrownBy(Scheduler.shared()::stop)
         .withMessageContaining("build one of your own");
@@ -254,7 +254,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatIsQueuedRunsFirst() {
+  void stopRunsQueuedFibersFirst() {
     AtomicInteger runs = new AtomicInteger();
     Scheduler scheduler = start(2);
     for (int i = 0; i < 1_000; i++) {
@@ -273,7 +273,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatSleepsOrWaitsForItsTimerOrForIoEndsFirst() throws Exception {
+  void stopWaitsForFibersThatSleepOrWaitForATimerOrIo() throws Exception {
     Pipe pipe = Pipe.open();
     List<String> ended = Collections.synchronizedList(new ArrayList<>());
     Scheduler scheduler = start(1);
@@ -301,7 +301,7 @@ class SchedulerStopTest {
                 () -> {
                   try {
                     waits(reader);
-                    eventually("all others have ended", () -> ended.size() == 3);
+                    eventually("all other fibers have ended", () -> ended.size() == 3);
                     pipe.sink().write(ByteBuffer.wrap(new byte[] {7}));
                   } catch (Exception e) {
                     throw new AssertionError(e);
@@ -326,7 +326,7 @@ class SchedulerStopTest {
           scheduler.timers().every(Duration.ofNanos(1), ticks::incrementAndGet);
         }
         scheduler.go(() -> Fiber.sleep(Duration.ofMillis(1)));
-        scheduler.stop(); // must neither hang nor throw what a late tick met
+        scheduler.stop(); // must neither hang nor throw because of a late tick
         int atStop = ticks.get();
         assertThat(scheduler.stats().begun()).isEqualTo(scheduler.stats().ended());
         assertThat(ticks).hasValue(atStop);
@@ -336,7 +336,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatIsSubmittedWhileItStopsIsRejectedOrRuns() throws Exception {
+  void fibersSubmittedDuringStopAreRejectedOrRun() throws Exception {
     for (int round = 0; round < 300; round++) {
       Scheduler scheduler = start(1 + round % 3);
       AtomicInteger accepted = new AtomicInteger();
@@ -352,7 +352,7 @@ class SchedulerStopTest {
                         scheduler.go(ran::incrementAndGet);
                         accepted.incrementAndGet();
                         first.countDown();
-                        LockSupport.parkNanos(1); // a gap for stop() to find
+                        LockSupport.parkNanos(1); // a gap that stop() might take for the end
                       }
                     } catch (RejectedExecutionException e) {
                       rejected.set(e.getMessage().contains(scheduler + " has been stopped"));
@@ -369,7 +369,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatComesAfterTheStopIsRejected() {
+  void fibersAndTimersAfterStopAreRejected() {
     Scheduler scheduler = start(1);
     scheduler.stop();
     assertThatExceptionOfType(RejectedExecutionException.class)
@@ -387,7 +387,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void withinItsLimitNothingIsCancelled() throws Exception {
+  void stopWithinItsLimitCancelsNothing() throws Exception {
     Scheduler scheduler = start(1);
     Fiber<String> fiber =
         scheduler.go(
@@ -401,7 +401,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature({"S5", "S15"})
-  void atItsLimitTheRestIsCancelledAndNamed() throws Exception {
+  void stopCancelsAndNamesTheRemainingFibersAtItsLimit() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Scheduler scheduler = start(2);
       List<String> cleanUps = Collections.synchronizedList(new ArrayList<>());
@@ -443,7 +443,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void whatDoesNotEndWhenCancelledIsGivenUpAndNamed() throws Exception {
+  void cancelledFibersThatDoNotEndAreGivenUpOnAndNamed() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Scheduler scheduler = start(1);
       AtomicBoolean over = new AtomicBoolean();
@@ -474,7 +474,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature({"S5", "S15"})
-  void whatBeginsAfterTheLimitIsCancelledToo() throws Exception {
+  void fibersStartedAfterTheLimitAreCancelledToo() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Scheduler scheduler = start(1);
       AtomicReference<Fiber<Void>> late = new AtomicReference<>();
@@ -495,10 +495,13 @@ class SchedulerStopTest {
     }
   }
 
-  /** A thread that is kept between the moment that its fiber is accepted, and that it is queued. */
+  /**
+   * A thread that pauses between the moment when its fiber is accepted and the moment when it is
+   * queued.
+   */
   @Test
   @Feature("S5")
-  void afterItGaveUpNothingIsAcceptedAndLost() throws Exception {
+  void afterASchedulerGaveUpNothingIsAcceptedAndLost() throws Exception {
     CountDownLatch accepted = new CountDownLatch(1);
     CountDownLatch stopped = new CountDownLatch(1);
     InheritableThreadLocal<String> slow =
@@ -543,7 +546,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S5")
-  void aDeadlockIsNoEndByItself() throws Exception {
+  void stopWithALimitFailsOnADeadlockAndCancelsTheFibers() throws Exception {
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Void> forEver = scheduler.go(FiberOptions.named("for ever"), () -> Fiber.suspend());
     waits(forEver);
@@ -557,7 +560,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature({"S5", "S15"})
-  void whatWasSubmittedToOneThatNeverStartedIsCancelled() throws Exception {
+  void fibersOfASchedulerThatNeverStartedAreCancelled() throws Exception {
     try (LogCapture log = new LogCapture()) {
       Scheduler scheduler = Scheduler.builder().threads(1).name("unborn").build();
       AtomicBoolean ran = new AtomicBoolean();
@@ -583,7 +586,7 @@ class SchedulerStopTest {
 
   @Test
   @Feature("S4")
-  void theCallersInterruptStatusIsItsOwn() {
+  void fibersAndCallerDoNotShareTheInterruptStatus() {
     Scheduler calm = Scheduler.builder().threads(1).useCaller(true).build().start();
     calm.go(() -> Thread.currentThread().interrupt());
     calm.stop();

@@ -24,7 +24,7 @@ class ScopeCancelTest {
   private static final Duration SOON = Duration.ofMillis(5);
   private static final Duration LATE = Duration.ofHours(1);
 
-  /** Opens scopes in scopes, two fibers in each, so deep, and waits for ever at the bottom. */
+  /** Opens nested scopes of this depth, two fibers in each, and waits for ever at the bottom. */
   private static void tree(int depth, AtomicInteger leaves, AtomicInteger ended) throws Exception {
     try {
       if (depth == 0) {
@@ -47,7 +47,7 @@ class ScopeCancelTest {
     AtomicInteger ended = new AtomicInteger();
     try (Scope scope = Scope.open()) {
       Fiber<Void> root = scope.go(() -> tree(5, leaves, ended));
-      eventually("all wait", () -> leaves.get() == 32);
+      eventually("all leaves wait", () -> leaves.get() == 32);
       scope.cancel();
       scope.join();
       assertThat(ended).hasValue(63);
@@ -56,7 +56,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void theTreeIsCancelledAlsoBelowOneThatCannotSeeIt() throws Exception {
+  void theTreeIsCancelledAlsoBelowAFiberAtNoCancelPoint() throws Exception {
     AtomicBoolean release = new AtomicBoolean();
     try (Scheduler scheduler = Scheduler.builder().threads(3).build().start()) {
       ConcurrentLinkedQueue<Fiber<?>> below = new ConcurrentLinkedQueue<>();
@@ -66,11 +66,11 @@ class ScopeCancelTest {
                 try (Scope scope = Scope.open()) {
                   below.add(scope.go(() -> ScopeTest.forEver()));
                   while (!release.get()) {
-                    Thread.onSpinWait(); // no cancel point
+                    Thread.onSpinWait(); // not a cancel point
                   }
                 }
               });
-      eventually("it has begun", () -> !below.isEmpty());
+      eventually("the inner fiber has started", () -> !below.isEmpty());
       owner.cancel();
       eventually("cancelled", () -> below.peek().status() == Fiber.Status.DONE);
       assertThat(owner.status()).isNotEqualTo(Fiber.Status.DONE);
@@ -108,7 +108,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void anybodyMayCancelAndThenNobodyNeedsToJoin() {
+  void anyThreadMayCancelAndThenNoJoinIsNeeded() {
     try (Scope scope = Scope.open()) {
       scope.go(() -> ScopeTest.forEver());
       scope.go(scope::cancel);
@@ -170,7 +170,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void theDeadlineHoldsForWhatIsSubmittedAfterIt() {
+  void theDeadlineHoldsForFibersSubmittedAfterIt() {
     try (Scope scope = Scope.open(Scope.Joiner.awaitAll(), SOON)) {
       scope.go(() -> {});
       eventually("the deadline has passed", () -> neverRuns(scope.go(() -> {})));
@@ -192,7 +192,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void whatIsDoneInTimeIsNotFailedForJoiningLate() throws Exception {
+  void aScopeThatEndedInTimeIsNotFailedByALateJoin() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(2).build().start()) {
       scheduler
           .go(
@@ -295,7 +295,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void whoWaitsInADumpWaitsForItsScope() throws Exception {
+  void aDumpShowsTheScopeThatAFiberWaitsFor() throws Exception {
     Fiber<Void> owner =
         Weft.go(
             () -> {
@@ -312,7 +312,7 @@ class ScopeCancelTest {
     assertThatExceptionOfType(CancellationException.class).isThrownBy(owner::join);
   }
 
-  /** Opens a scope in a scope, so deep, and waits for ever at the bottom. */
+  /** Opens nested scopes of this depth, and waits for ever at the bottom. */
   private static void chain(int depth, CountDownLatch bottom) throws Exception {
     if (depth == 0) {
       bottom.countDown();
@@ -336,7 +336,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void inACancelledScopeGoTakesTheSameTimeHoweverManyThereAre() throws Exception {
+  void inACancelledScopeGoTakesConstantTime() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Long> opener =
           scheduler.go(
@@ -345,7 +345,7 @@ class ScopeCancelTest {
                   scope.cancel();
                   long start = System.nanoTime();
                   for (int i = 0; i < 60_000; i++) {
-                    scope.go(() -> {}); // on this one thread none of them can end meanwhile
+                    scope.go(() -> {}); // on this one thread none of the fibers can end meanwhile
                   }
                   return System.nanoTime() - start;
                 }
@@ -354,7 +354,7 @@ class ScopeCancelTest {
     }
   }
 
-  /** Ends well after the deadline, whoever interrupts it. */
+  /** Ends normally after the deadline, whatever interrupts it. */
   private static void outlive(Duration limit, CountDownLatch begun) {
     begun.countDown();
     CountDownLatch over = new CountDownLatch(1);
@@ -403,7 +403,7 @@ class ScopeCancelTest {
   }
 
   @Test
-  void afterAnInterruptedJoinCloseDoesNotComplain() throws Exception {
+  void afterAnInterruptedJoinCloseDoesNotThrow() throws Exception {
     Scope scope = Scope.open();
     Fiber<Void> fiber = scope.go(() -> ScopeTest.forEver());
     Thread.currentThread().interrupt();

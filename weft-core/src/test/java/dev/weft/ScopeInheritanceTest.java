@@ -43,7 +43,7 @@ class ScopeInheritanceTest {
 
   @ParameterizedTest
   @EnumSource
-  void theyAreStillThereAfterAStackOverflow(ScopeTest.Opener opener) throws Exception {
+  void theBindingsSurviveAStackOverflow(ScopeTest.Opener opener) throws Exception {
     opener.run(
         () ->
             ScopedValue.where(USER, "Ada")
@@ -70,7 +70,7 @@ class ScopeInheritanceTest {
 
   @ParameterizedTest
   @EnumSource
-  void otherBindingsThanWhenItWasOpenedAreRefused(ScopeTest.Opener opener) throws Exception {
+  void goWithOtherBindingsThanAtOpenIsRefused(ScopeTest.Opener opener) throws Exception {
     opener.run(
         () -> {
           try (Scope scope = Scope.open()) {

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
-/** What joiners make of the ends of fibers. */
+/** How joiners treat the ends of fibers. */
 @Feature("X2")
 class ScopeJoinerTest {
   private static Object fail(Exception e) throws Exception {
@@ -86,7 +86,7 @@ class ScopeJoinerTest {
   }
 
   @Test
-  void anySuccessfulFailsIfAllDo() {
+  void anySuccessfulFailsIfAllFibersFail() {
     IOException first = new IOException("first");
     IOException second = new IOException("second");
     Scope.Joiner<String> any = Scope.Joiner.anySuccessfulResultOrThrow();
@@ -118,7 +118,7 @@ class ScopeJoinerTest {
   }
 
   @Test
-  void awaitAllCollectsWhateverTheEnd() {
+  void awaitAllCollectsSuccessesAndFailures() {
     Scope.Joiner<List<Fiber<?>>> all = Scope.Joiner.awaitAll();
     try (Scope scope = Scope.open(all)) {
       Fiber<Integer> good = scope.go(() -> 1);
@@ -134,7 +134,7 @@ class ScopeJoinerTest {
   }
 
   @Test
-  void oneOfYourOwnIsCalledByOneThreadAtATime() {
+  void aUsersJoinerIsCalledByOneThreadAtATime() {
     class Enough implements Scope.Joiner<Integer> {
       private int begun;
       private int ended;
@@ -191,7 +191,7 @@ class ScopeJoinerTest {
   }
 
   @Test
-  void oneOfYourOwnThatMissesResultsDoesNotHideTheDeadline() {
+  void aUsersJoinerThatMissesResultsDoesNotHideTheDeadline() {
     NoSuchElementException missing = new NoSuchElementException("no result");
     Scope.Joiner<String> joiner =
         () -> {

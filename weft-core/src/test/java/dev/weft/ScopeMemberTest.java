@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Fibers inside a scope that start more in it, and the names of all. */
+/** Fibers inside a scope that start more fibers in it, and the names of all. */
 @Feature("X4")
 class ScopeMemberTest {
   private static final ScopedValue<String> USER = ScopedValue.newInstance();
@@ -38,7 +38,7 @@ class ScopeMemberTest {
 
   @ParameterizedTest
   @MethodSource("joiners")
-  void aFiberOfAScopeMayStartMoreInIt(Supplier<Scope.Joiner<?>> joiner) {
+  void aFiberOfAScopeMayStartMoreFibersInIt(Supplier<Scope.Joiner<?>> joiner) {
     List<String> crawled = new ArrayList<>();
     Weft.run(
         () -> {
@@ -71,7 +71,7 @@ class ScopeMemberTest {
         });
   }
 
-  /** Starts two fibers, each of which starts two, so deep, and ends before they do. */
+  /** Starts two fibers, each of which starts two, to this depth, and ends before they do. */
   private static void branch(Scope scope, int depth, AtomicInteger ended) {
     if (depth > 0) {
       scope.go(() -> branch(scope, depth - 1, ended));
@@ -82,7 +82,7 @@ class ScopeMemberTest {
 
   @ParameterizedTest
   @EnumSource
-  void fibersOfScopesInsideMayStartMoreInTheOuterOne(ScopeTest.Opener opener) throws Exception {
+  void fibersOfInnerScopesMayStartMoreInTheOuterScope(ScopeTest.Opener opener) throws Exception {
     opener.run(
         () -> {
           AtomicInteger ran = new AtomicInteger();
@@ -131,7 +131,7 @@ class ScopeMemberTest {
   }
 
   @Test
-  void inACancelledScopeWhatAFiberStartsNeverRuns() {
+  void inACancelledScopeANewFiberNeverRuns() {
     AtomicBoolean ran = new AtomicBoolean();
     AtomicReference<Fiber<Void>> late = new AtomicReference<>();
     try (Scope scope = Scope.open()) {
@@ -148,7 +148,7 @@ class ScopeMemberTest {
   }
 
   @Test
-  void whatIsStartedWhileCloseWaitsNeverRunsAndIsWaitedFor() {
+  void aFiberStartedWhileCloseWaitsNeverRunsAndIsAwaited() {
     AtomicBoolean ran = new AtomicBoolean();
     AtomicReference<Fiber<Void>> late = new AtomicReference<>();
     CountDownLatch started = new CountDownLatch(1);
@@ -174,7 +174,7 @@ class ScopeMemberTest {
   }
 
   @Test
-  void theJoinerIsToldByTheFiberThatStartsOneAtATime() {
+  void theStartingFiberCallsTheJoinerOneCallAtATime() {
     class Counting implements Scope.Joiner<Integer> {
       private int begun;
       private int ended;
@@ -249,7 +249,7 @@ class ScopeMemberTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatAFiberStartsSeesTheScopedValuesBoundWhenTheScopeWasOpened(ScopeTest.Opener opener)
+  void aFiberSeesTheScopedValuesBoundWhenTheScopeWasOpened(ScopeTest.Opener opener)
       throws Exception {
     opener.run(
         () ->
@@ -384,7 +384,7 @@ class ScopeMemberTest {
                   }
                 });
         int wanted = i % 20;
-        eventually("so many have begun", () -> begun.get() >= wanted);
+        eventually("the wanted number of fibers has started", () -> begun.get() >= wanted);
         owner.cancel();
         assertThatExceptionOfType(CancellationException.class).isThrownBy(owner::join);
       }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Mistakes in the use of scopes: none is swallowed, and a scope left open is closed. */
+/** Mistakes in the use of scopes: no mistake is swallowed, and a scope left open is closed. */
 @Feature("X4")
 class ScopeMisuseTest {
   private static final class IgnoringJoiner implements Scope.Joiner<String> {
@@ -62,7 +62,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void alsoIfItIsTheCauseOfAnotherFailureOrSuppressedInIt() {
+  void aMisuseComesOutAlsoAsACauseOrSuppressed() {
     for (boolean suppressed : new boolean[] {true, false}) {
       try (Scope scope = Scope.open(Scope.Joiner.awaitAll())) {
         scope.go(
@@ -85,7 +85,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void alsoThroughAScopeInside() {
+  void aMisuseComesOutThroughAnInnerScope() {
     try (Scope outer = Scope.open(Scope.Joiner.awaitAll())) {
       outer.go(
           () -> {
@@ -101,7 +101,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void alsoIfTheFiberIsCancelled() {
+  void aMisuseComesOutAlsoIfTheFiberIsCancelled() {
     try (Scope scope = Scope.open(Scope.Joiner.awaitAll())) {
       Fiber<Void> fiber =
           scope.go(
@@ -122,7 +122,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void itIsSuppressedInTheFailureThatComesOutInstead() {
+  void aMisuseIsSuppressedInTheFailureThatComesOutInstead() {
     IOException failure = new IOException("planned");
     Scope.Joiner<String> failing =
         () -> {
@@ -139,11 +139,11 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void afterAnInterruptedJoinItComesOutOfClose() {
+  void afterAnInterruptedJoinAMisuseComesOutOfClose() {
     Scope scope = Scope.open(Scope.Joiner.awaitAll());
     Fiber<Void> mistaken = scope.go(scope::close);
     Fiber<Void> other = scope.go(() -> ScopeTest.forEver());
-    eventually("it has failed", () -> mistaken.status() == Fiber.Status.DONE);
+    eventually("the fiber has failed", () -> mistaken.status() == Fiber.Status.DONE);
     Thread.currentThread().interrupt();
     assertThatExceptionOfType(CancellationException.class).isThrownBy(scope::join);
     assertThat(Thread.interrupted()).isTrue();
@@ -154,7 +154,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void onceJoinHasToldItCloseDoesNot() {
+  void aMisuseThatJoinHasThrownDoesNotComeOutOfClose() {
     Scope scope = Scope.open(Scope.Joiner.awaitAll());
     scope.go(scope::close);
     assertThatExceptionOfType(CompletionException.class).isThrownBy(scope::join);
@@ -206,7 +206,7 @@ class ScopeMisuseTest {
             () -> {
               throw failure;
             });
-    eventually("it has failed", () -> failed.status() == Fiber.Status.DONE);
+    eventually("the fiber has failed", () -> failed.status() == Fiber.Status.DONE);
     assertThatIllegalStateException()
         .isThrownBy(outer::close)
         .withMessageContaining("scopes opened after it were still open; close them first")
@@ -219,7 +219,7 @@ class ScopeMisuseTest {
       " ended and left a scope open; its fibers were cancelled and awaited."
           + " Open scopes with try (Scope scope = Scope.open())";
 
-  /** Opens a scope with a fiber that takes its time to end, and forgets it. */
+  /** Opens a scope with a fiber that ends slowly, and leaves the scope open. */
   private static void leaveOpen(AtomicBoolean childEnded) throws InterruptedException {
     CountDownLatch started = new CountDownLatch(1);
     Scope scope = Scope.open();
@@ -252,7 +252,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void whatItFailedWithComesOutAndThatIsSuppressed() {
+  void theFailureOfTheBodyComesOutAndTheOpenScopeIsSuppressed() {
     AtomicBoolean childEnded = new AtomicBoolean();
     IOException failure = new IOException("planned");
     Fiber<Void> opener =
@@ -269,7 +269,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void ifItWasCancelledThatIsTheCause() {
+  void ifTheOpenerWasCancelledTheOpenScopeIsTheCause() {
     AtomicBoolean childEnded = new AtomicBoolean();
     Fiber<Void> opener =
         Weft.go(
@@ -287,7 +287,7 @@ class ScopeMisuseTest {
 
   @ParameterizedTest
   @MethodSource("joiners")
-  void inAScopeItComesOutOfJoinWhateverTheJoiner(Supplier<Scope.Joiner<?>> joiner) {
+  void anOpenScopeComesOutOfTheOuterJoinWhateverTheJoiner(Supplier<Scope.Joiner<?>> joiner) {
     AtomicBoolean childEnded = new AtomicBoolean();
     try (Scope scope = Scope.open(joiner.get())) {
       scope.go(() -> leaveOpen(childEnded));
@@ -299,7 +299,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void severalAreClosedAndTheirFailuresAreKept() {
+  void severalOpenScopesAreClosedAndTheirFailuresAreKept() {
     IOException failure = new IOException("of a forgotten fiber");
     AtomicBoolean childEnded = new AtomicBoolean();
     Fiber<Void> opener =
@@ -311,7 +311,7 @@ class ScopeMisuseTest {
                       () -> {
                         throw failure;
                       });
-              eventually("it has failed", () -> failing.status() == Fiber.Status.DONE);
+              eventually("the fiber has failed", () -> failing.status() == Fiber.Status.DONE);
               leaveOpen(childEnded);
               Scope.open(Scope.Joiner.awaitAll(), Duration.ofHours(1));
             });
@@ -336,7 +336,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void itComesOutOfWeftRun() {
+  void anOpenScopeComesOutOfWeftRun() {
     AtomicBoolean childEnded = new AtomicBoolean();
     assertThatIllegalStateException()
         .isThrownBy(() -> Weft.run(() -> leaveOpen(childEnded)))
@@ -345,7 +345,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void aTaskOfAPoolThatLeavesAScopeOpenIsReportedAndTheNextOneIsWell() throws Exception {
+  void aTaskOfAPoolThatLeavesAScopeOpenIsReportedAndTheNextTaskRuns() throws Exception {
     ConcurrentLinkedQueue<Throwable> reported = new ConcurrentLinkedQueue<>();
     AtomicBoolean childEnded = new AtomicBoolean();
     try (Scheduler scheduler =
@@ -377,7 +377,7 @@ class ScopeMisuseTest {
   }
 
   @Test
-  void thoseOfAGuestAreCancelledAndReported() throws Exception {
+  void openScopesOfAGuestAreCancelledAndReported() throws Exception {
     ConcurrentLinkedQueue<Throwable> reported = new ConcurrentLinkedQueue<>();
     AtomicBoolean childEnded = new AtomicBoolean();
     AtomicReference<Throwable> failed = new AtomicReference<>();
@@ -403,7 +403,7 @@ class ScopeMisuseTest {
                 guest.join();
               })
           .join();
-      eventually("its fiber has ended", childEnded::get);
+      eventually("the scope's fiber has ended", childEnded::get);
     }
     assertThat(failed).hasNullValue();
     assertThat(reported).singleElement().isInstanceOf(IllegalStateException.class);

@@ -23,7 +23,7 @@ class ScopeSnippetsTest {
     try (Scope scope = Scope.open()) {
       Fiber<String> head = scope.go(() -> fetch("head"));
       Fiber<String> body = scope.go(() -> fetch("body"));
-      scope.join(); // if one of them fails the other is cancelled, and the failure comes out here
+      scope.join(); // if one fiber fails, the other is cancelled, and the failure comes out here
       page = head.join() + " and " + body.join();
     }
     // @end
@@ -40,7 +40,7 @@ class ScopeSnippetsTest {
     try (Scope scope = Scope.open(first, Duration.ofSeconds(30))) {
       scope.go(slow);
       scope.go(quick);
-      scope.join(); // the first to succeed cancels the others
+      scope.join(); // the first success cancels the others
       answer = first.result();
     }
     // @end

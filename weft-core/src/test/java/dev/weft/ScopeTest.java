@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Scopes: no fiber outlives its block, and how failures come out of it. */
 @Feature("X1")
 class ScopeTest {
-  /** Who opens the scope. */
+  /** The kind of thread that opens the scope. */
   enum Opener {
     FIBER {
       @Override
@@ -78,7 +78,8 @@ class ScopeTest {
 
   @ParameterizedTest
   @EnumSource
-  void theFirstFailureCancelsTheOthersAndTheirsAreSuppressed(Opener opener) throws Exception {
+  void theFirstFailureCancelsTheOtherFibersAndTheirFailuresAreSuppressed(Opener opener)
+      throws Exception {
     opener.run(
         () -> {
           AtomicInteger cleanedUp = new AtomicInteger();
@@ -123,7 +124,7 @@ class ScopeTest {
 
   @ParameterizedTest
   @EnumSource
-  void whenTheBlockThrowsItsFibersAreCancelledAndWaitedFor(Opener opener) throws Exception {
+  void whenTheBlockThrowsItsFibersAreCancelledAndAwaited(Opener opener) throws Exception {
     opener.run(
         () -> {
           AtomicBoolean ended = new AtomicBoolean();
@@ -152,7 +153,7 @@ class ScopeTest {
   }
 
   @Test
-  void closeWaitsAlsoForAFiberThatIgnoresItsCancel() throws Exception {
+  void closeAlsoWaitsForAFiberThatIgnoresItsCancel() throws Exception {
     CountDownLatch release = new CountDownLatch(1);
     AtomicReference<Fiber<?>> stubborn = new AtomicReference<>();
     Fiber<Fiber.Status> owner =
@@ -166,7 +167,7 @@ class ScopeTest {
                             try {
                               release.await();
                             } catch (InterruptedException e) {
-                              Thread.onSpinWait(); // what a cancel must not look like
+                              Thread.onSpinWait(); // ignores the cancel
                             }
                           }
                         }));
@@ -188,7 +189,7 @@ class ScopeTest {
   }
 
   @Test
-  void aFailureComesOutOfCloseIfNobodyJoins() {
+  void aFailureComesOutOfCloseWithoutJoin() {
     IOException failure = new IOException("nobody joins");
     assertThatExceptionOfType(CompletionException.class)
         .isThrownBy(
@@ -199,7 +200,7 @@ class ScopeTest {
                         () -> {
                           throw failure;
                         });
-                eventually("it has failed", () -> fiber.status() == Fiber.Status.DONE);
+                eventually("the fiber has failed", () -> fiber.status() == Fiber.Status.DONE);
               }
             })
         .withCause(failure);
@@ -281,11 +282,11 @@ class ScopeTest {
   }
 
   @Test
-  void afterJoinAndCloseItTakesNoMore() {
+  void afterJoinAndCloseAScopeTakesNoMoreFibers() {
     Scope scope = Scope.open();
     scope.go(() -> {});
     scope.join();
-    scope.join(); // again is harmless
+    scope.join(); // a second join is harmless
     assertThatIllegalStateException()
         .isThrownBy(() -> scope.go(() -> {}))
         .withMessage("cannot go in " + scope + ": it has been joined; open a new scope");
@@ -300,7 +301,7 @@ class ScopeTest {
   }
 
   @Test
-  void whoForgetsToJoinIsTold() {
+  void aMissingJoinIsReported() {
     assertThatIllegalStateException()
         .isThrownBy(
             () -> {

@@ -23,7 +23,7 @@ class ScopeTimeLimitTest {
   private static final Duration SOON = Duration.ofMillis(20);
   private static final Duration LATE = Duration.ofHours(1);
 
-  /** Returns when the fiber has ended, without a wait: only others can end it. */
+  /** Returns when the fiber has ended, without a wait: only other threads can end it. */
   private static void spinUntilDone(Fiber<?> fiber) {
     long start = System.nanoTime();
     while (fiber.status() != Fiber.Status.DONE) {
@@ -43,7 +43,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void fibersInsideItAreCancelledAlsoIfTheOpenerDoesNotWait(Place place) throws Exception {
+  void fibersInsideTheLimitAreCancelledAlsoIfTheOpenerDoesNotWait(Place place) throws Exception {
     place.run(
         () ->
             Weft.withTimeout(
@@ -55,7 +55,7 @@ class ScopeTimeLimitTest {
                     spinUntilDone(child);
                     assertThat(Objects.requireNonNull(below.get()).status())
                         .isEqualTo(Fiber.Status.DONE);
-                    scope.cancel(); // so that nobody complains of the join that is missing
+                    scope.cancel(); // so that close does not throw because of the missing join
                   } catch (CancellationException e) {
                     assertThat(e).hasMessageContaining("by the time limit around it");
                   }
@@ -71,7 +71,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void fibersOutsideItGoOn(Place place) throws Exception {
+  void fibersOutsideTheLimitGoOn(Place place) throws Exception {
     place.run(
         () -> {
           try (Scope outer = Scope.open()) {
@@ -122,7 +122,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatHasEndedInTimeIsNotFailedByALateJoin(Place place) throws Exception {
+  void aBodyThatEndedInTimeIsNotFailedByALateJoin(Place place) throws Exception {
     place.run(
         () -> {
           String result =
@@ -143,7 +143,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void inAScopeOpenedWhenItIsOverNothingRuns(Place place) throws Exception {
+  void inAScopeOpenedAfterTheLimitNothingRuns(Place place) throws Exception {
     place.run(
         () -> {
           AtomicBoolean ran = new AtomicBoolean();
@@ -160,7 +160,7 @@ class ScopeTimeLimitTest {
                             }
                           }));
           assertThat(ran).isFalse();
-          try (Scope scope = Scope.open()) { // all is well again
+          try (Scope scope = Scope.open()) { // after the limit scopes work again
             scope.go(() -> ran.set(true));
             scope.join();
           }
@@ -177,7 +177,7 @@ class ScopeTimeLimitTest {
           @Override
           public boolean onGo(Fiber<?> fiber) {
             boolean interrupted = false;
-            while (released.getCount() > 0) { // a joiner must not, but this one waits
+            while (released.getCount() > 0) { // a joiner should not wait, but this joiner does
               try {
                 released.await();
               } catch (InterruptedException e) {
@@ -204,7 +204,7 @@ class ScopeTimeLimitTest {
                           scope.join();
                         }
                       }));
-      eventually("it waits in the joiner", () -> opener.status() == Fiber.Status.WAITING);
+      eventually("the opener waits in the joiner", () -> opener.status() == Fiber.Status.WAITING);
       Fiber<Void> after = scheduler.go(() -> Fiber.sleep(SOON.multipliedBy(2)));
       assertThat(after.toFuture()).succeedsWithin(Duration.ofSeconds(15));
       released.countDown();
@@ -217,7 +217,7 @@ class ScopeTimeLimitTest {
 
   @ParameterizedTest
   @EnumSource
-  void theLimitOfAGeneratorIsNoneOnScopesOfItsConsumer(Place place) throws Exception {
+  void theLimitOfAGeneratorDoesNotApplyToScopesOfItsConsumer(Place place) throws Exception {
     place.run(
         () -> {
           CountDownLatch over = new CountDownLatch(1);

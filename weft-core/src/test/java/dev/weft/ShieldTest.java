@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Shields: cancellation waits until the body is through, and is not lost. */
+/** Shields: cancellation takes effect after the body, and is not lost. */
 @Feature("S27")
 class ShieldTest {
   private static final Duration LONG = Duration.ofHours(1);
@@ -50,7 +50,7 @@ class ShieldTest {
     assertThatExceptionOfType(CancellationException.class).isThrownBy(fiber::join).withNoCause();
   }
 
-  /** A wait that lasts until it is ended from outside the fiber. */
+  /** A wait that lasts until another thread ends it. */
   interface Wait {
     void begin() throws Exception;
 
@@ -168,7 +168,7 @@ class ShieldTest {
   }
 
   private static void endWhenItWaits(Wait wait, Fiber<?> fiber) throws Exception {
-    eventually("it waits", () -> isBlocked(fiber));
+    eventually("the fiber waits", () -> isBlocked(fiber));
     wait.end(fiber);
   }
 
@@ -179,7 +179,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void afterACancelEveryWaitInTheBodyIsDoneAndTheNextOneOutsideFails(Kind kind) throws Exception {
+  void afterACancelEveryWaitInTheBodyIsDoneAndTheNextWaitOutsideFails(Kind kind) throws Exception {
     Wait wait = kind.create();
     AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
@@ -197,7 +197,7 @@ class ShieldTest {
             });
     waits(fiber);
     fiber.cancel();
-    eventually("it cleans up", () -> stages.get() == 1);
+    eventually("the fiber cleans up", () -> stages.get() == 1);
     endWhenItWaits(wait, fiber);
     assertCancelled(fiber);
     assertThat(stages).hasValue(2);
@@ -216,7 +216,7 @@ class ShieldTest {
               Thread.sleep(LONG);
               stages.set(100);
             });
-    eventually("it waits", () -> isBlocked(fiber));
+    eventually("the fiber waits", () -> isBlocked(fiber));
     assertThat(fiber.cancel()).isTrue();
     assertThat(fiber.thread().isInterrupted()).isFalse();
     endWhenItWaits(wait, fiber);
@@ -250,7 +250,7 @@ class ShieldTest {
   }
 
   @Test
-  void afterTheBodyTheCancelStandsAtTheNextWaitOfTheJdkToo() throws Exception {
+  void afterTheBodyTheCancelFailsTheNextWaitOfTheJdkToo() throws Exception {
     AtomicBoolean interrupted = new AtomicBoolean();
     Fiber<Void> fiber =
         scheduler.go(
@@ -276,7 +276,7 @@ class ShieldTest {
                 Weft.shielded(
                     () -> {
                       Weft.shielded(() -> Fiber.current().orElseThrow().cancel());
-                      Fiber.sleep(SHORT); // the outer one still holds
+                      Fiber.sleep(SHORT); // the outer shield still holds
                       stages.incrementAndGet();
                       Weft.shielded(() -> Thread.sleep(SHORT));
                       Thread.sleep(SHORT);
@@ -318,7 +318,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void aLimitThatPassedBeforeTheBodyStandsAfterIt(Place place) throws Exception {
+  void aLimitThatPassedBeforeTheBodyTakesEffectAfterIt(Place place) throws Exception {
     place.run(
         () -> {
           AtomicInteger stages = new AtomicInteger();
@@ -347,7 +347,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void aBodyThatEndsWellAfterTheLimitLeavesNoInterrupt(Place place) throws Exception {
+  void aBodyThatEndsNormallyAfterTheLimitLeavesNoInterrupt(Place place) throws Exception {
     place.run(
         () -> {
           Weft.withTimeout(SHORT, () -> Weft.shielded(() -> Thread.sleep(SHORT.multipliedBy(3))));
@@ -420,7 +420,7 @@ class ShieldTest {
   // ---- scopes ----
 
   @Test
-  void scopesOpenedInTheBodyGoOnAndThoseAroundItAreCancelledAtOnce() throws Exception {
+  void scopesOpenedInTheBodyGoOnAndScopesAroundItAreCancelledAtOnce() throws Exception {
     CountDownLatch over = new CountDownLatch(1);
     AtomicReference<Fiber<?>> around = new AtomicReference<>();
     AtomicReference<Fiber<?>> inside = new AtomicReference<>();
@@ -455,7 +455,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void alsoIfItIsALimitThatPasses(Place place) throws Exception {
+  void scopesAreTreatedTheSameWhenALimitPasses(Place place) throws Exception {
     place.run(
         () -> {
           AtomicInteger stages = new AtomicInteger();
@@ -489,7 +489,7 @@ class ShieldTest {
   }
 
   @Test
-  void aScopeOfTheBodyThatOutlivesItIsCancelledThen() throws Exception {
+  void aScopeThatOutlivesTheBodyIsCancelledAfterIt() throws Exception {
     AtomicReference<Fiber<?>> child = new AtomicReference<>();
     Fiber<Void> fiber =
         scheduler.go(
@@ -569,7 +569,7 @@ class ShieldTest {
   }
 
   @Test
-  void anInterruptThatTheBodyDoesNotNoticeIsThereAfterALimitToo() throws Exception {
+  void anInterruptThatTheBodyDoesNotNoticeIsStillSetAfterALimit() throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
@@ -587,7 +587,7 @@ class ShieldTest {
   }
 
   @Test
-  void outsideFibersAnEarlierInterruptIsKeptAndALaterOneIsDelivered() throws Exception {
+  void outsideFibersAnEarlierInterruptIsKeptAndALaterInterruptIsDelivered() throws Exception {
     for (Place place : new Place[] {Place.PLATFORM_THREAD, Place.VIRTUAL_THREAD}) {
       place.run(
           () -> {
@@ -611,7 +611,7 @@ class ShieldTest {
   // ---- coroutines ----
 
   @Test
-  void aShieldInAGeneratorIsNoneForItsConsumer() throws Exception {
+  void aShieldInAGeneratorDoesNotShieldItsConsumer() throws Exception {
     AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
         scheduler.go(
@@ -619,8 +619,8 @@ class ShieldTest {
               Generator<String> generator = Generator.of(ShieldTest::emitShielded);
               assertThat(generator.next()).isEqualTo("first");
               Fiber.current().orElseThrow().cancel();
-              expectInterrupt(() -> Fiber.sleep(LONG), stages); // here it is not shielded
-              assertThat(generator.next()).isEqualTo("second"); // there it is
+              expectInterrupt(() -> Fiber.sleep(LONG), stages); // the consumer is not shielded
+              assertThat(generator.next()).isEqualTo("second"); // the generator is
               expectInterrupt(() -> Thread.sleep(LONG), stages);
               assertThat(generator.hasNext()).isFalse();
               expectInterrupt(() -> Fiber.sleep(LONG), stages);
@@ -647,7 +647,7 @@ class ShieldTest {
         () -> {
           Generator<String> generator = Generator.of(ShieldTest::emitLimited);
           assertThat(generator.next()).isEqualTo("first");
-          Thread.sleep(SHORT.multipliedBy(2)); // its limit has passed by now
+          Thread.sleep(SHORT.multipliedBy(2)); // the limit has passed by now
           Weft.shielded(() -> assertThat(generator.next()).isEqualTo("shielded"));
           Thread.sleep(SHORT);
           assertThat(generator.next()).isEqualTo("late");
@@ -679,7 +679,7 @@ class ShieldTest {
   // ---- races ----
 
   @Test
-  void aCancelThatMeetsAShieldNeitherGetsInNorIsLost() throws Exception {
+  void aCancelThatMeetsAShieldIsHeldBackAndNotLost() throws Exception {
     for (int i = 0; i < 2_000; i++) {
       AtomicInteger rounds = new AtomicInteger();
       AtomicBoolean gotIn = new AtomicBoolean();
@@ -714,7 +714,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void aLimitThatMeetsAShieldNeitherGetsInNorIsLost(Place place) throws Exception {
+  void aLimitThatMeetsAShieldIsHeldBackAndNotLost(Place place) throws Exception {
     place.run(
         () -> {
           AtomicBoolean gotIn = new AtomicBoolean();
@@ -737,7 +737,7 @@ class ShieldTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatTheBodyReturnsOrThrowsComesOutAsItIs(Place place) throws Exception {
+  void theResultOrExceptionOfTheBodyComesOutUnchanged(Place place) throws Exception {
     place.run(
         () -> {
           String result = Weft.shielded(() -> "result");

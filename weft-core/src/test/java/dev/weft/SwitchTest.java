@@ -10,12 +10,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How fibers get on and off their thread: by Weft's own means, and by the JDK's. */
+/** Mounting and unmounting of fibers: by Weft's own code, and by the JDK's. */
 class SwitchTest {
   private static final int INTERRUPTS = 20_000;
   private static final int WAITS = 5_000;
 
-  /** First come, first served; looks at the thread that asks for the next, between two slices. */
+  /** FIFO; checks the interrupt status of the worker's thread between two slices. */
   private static final class LookingQueue extends ArrayDeque<Fiber<?>>
       implements Policy.ReadyQueue {
     private static final long serialVersionUID = 1;
@@ -40,12 +40,12 @@ class SwitchTest {
   }
 
   /**
-   * Interrupts a fiber that leaves its thread and comes back all the time: it waits for a lock, and
-   * yields. No interrupt may be lost, and none may stay behind with the thread.
+   * Interrupts a fiber that unmounts and mounts all the time: it waits for a lock, and yields. No
+   * interrupt may be lost, and none may stay with the carrier.
    */
   @Test
   @Feature("S6")
-  void anInterruptIsForTheFiberAndNotForItsThread() throws Exception {
+  void anInterruptReachesTheFiberAndNotItsCarrier() throws Exception {
     AtomicInteger seen = new AtomicInteger();
     AtomicInteger leftBehind = new AtomicInteger();
     Scheduler scheduler =
@@ -76,8 +76,8 @@ class SwitchTest {
   }
 
   /**
-   * Interrupts a fiber that is about to wait on its thread: there the JVM looks at the thread's own
-   * interrupt status, which the fiber brings along when it is mounted.
+   * Interrupts a fiber that is about to block its carrier: there the JVM checks the carrier's own
+   * interrupt status, which is set when the fiber is mounted.
    */
   @Test
   @Feature("S6")
@@ -90,7 +90,7 @@ class SwitchTest {
             () -> {
               while (seen.get() < WAITS) {
                 Thread.yield();
-                Hook.disable(); // or it would leave its thread for the wait
+                Hook.disable(); // otherwise the fiber would unmount for the wait
                 try {
                   synchronized (monitor) {
                     monitor.wait();
@@ -107,7 +107,7 @@ class SwitchTest {
     scheduler.stop();
   }
 
-  /** Interrupts it so many times, each time when it has seen the last one. */
+  /** Interrupts the fiber this many times, each time after it has seen the last interrupt. */
   private static void interrupt(Fiber<?> target, int times, AtomicInteger seen) {
     for (int i = 0; i < times; i++) {
       target.thread().interrupt();
@@ -128,7 +128,7 @@ class SwitchTest {
 
   @Test
   @Feature("H9")
-  void aJdkThatMountsOtherwiseSwitchesByItself(@TempDir Path patch) throws Exception {
+  void onAJdkThatMountsDifferentlyTheJdkSwitches(@TempDir Path patch) throws Exception {
     HookMisfitTest.renameField(Class.forName("java.lang.VirtualThread"), "CARRIER_THREAD", patch);
     ForkedJvm.Result result = HookMisfitTest.run("--patch-module=java.base=" + patch);
     assertThat(result.exitStatus()).as(result.output()).isZero();

@@ -19,11 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code fiber.thread()} is started, and ends with the fiber; the fiber is live until it has. */
+/**
+ * {@code fiber.thread()} is started, and ends with the fiber; the fiber is live until its thread
+ * has ended.
+ */
 class ThreadOfFiberTest {
   private static final Duration LONG = Duration.ofSeconds(15);
 
-  /** A scheduler with one thread, which is busy until told otherwise. */
+  /** A scheduler with one thread, which is busy until the test releases it. */
   private static final class Busy implements AutoCloseable {
     final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
     private final AtomicBoolean over = new AtomicBoolean();
@@ -57,7 +60,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void beforeTheFirstSliceItHasBeenStarted() throws Exception {
+  void theThreadIsStartedBeforeTheFirstSlice() throws Exception {
     try (Busy busy = new Busy()) {
       AtomicReference<Thread> ranIn = new AtomicReference<>();
       Fiber<Void> fiber = busy.scheduler.go(() -> ranIn.set(Thread.currentThread()));
@@ -76,7 +79,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void joiningItIsJoiningTheFiber() throws Exception {
+  void joiningTheThreadIsJoiningTheFiber() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       for (int i = 0; i < 200; i++) {
         Fiber<Void> fiber = scheduler.go(() -> Fiber.sleep(Duration.ofNanos(100_000)));
@@ -89,7 +92,7 @@ class ThreadOfFiberTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Feature("S26")
-  void whoIsCancelledBeforeItsTurnHasAThreadThatEnds(boolean askedBefore) throws Exception {
+  void aFiberCancelledBeforeItsFirstSliceHasAThreadThatEnds(boolean askedBefore) throws Exception {
     try (Busy busy = new Busy()) {
       AtomicBoolean ran = new AtomicBoolean();
       Fiber<Void> fiber = busy.scheduler.go(() -> ran.set(true));
@@ -108,11 +111,11 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void whoHasEndedBeforeItIsAskedForHasAThreadThatHasEnded() throws Exception {
+  void theThreadOfAnEndedFiberHasEndedAlsoIfItIsFirstAskedForThen() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber = scheduler.go(FiberOptions.named("named"), () -> {});
       fiber.join();
-      eventually("it is retired", () -> scheduler.stats().ended() == 1);
+      eventually("the fiber is retired", () -> scheduler.stats().ended() == 1);
       Thread thread = fiber.thread();
       assertThat(thread.getState()).isEqualTo(Thread.State.TERMINATED);
       assertThat(thread.isVirtual()).isTrue();
@@ -131,7 +134,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void ofASchedulerThatNeverRanItItHasEnded() {
+  void theThreadOfAFiberThatNeverRanHasEndedAfterStop() {
     Scheduler scheduler = Scheduler.builder().threads(1).build();
     Fiber<Void> fiber = scheduler.go(() -> {});
     Fiber<Void> asked = scheduler.go(() -> {});
@@ -143,7 +146,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void itInheritsWhatTheFiberInherits() throws Exception {
+  void theThreadInheritsWhatTheFiberInherits() throws Exception {
     InheritableThreadLocal<String> local = new InheritableThreadLocal<>();
     ScopedValue<String> value = ScopedValue.newInstance();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
@@ -169,7 +172,7 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S26")
-  void itCanBeAskedForBeforeTheFiberIsQueued() throws Exception {
+  void theThreadCanBeAskedForBeforeTheFiberIsQueued() throws Exception {
     AtomicInteger ran = new AtomicInteger();
     List<Thread> threads = new ArrayList<>();
     Scope.Joiner<Void> joiner =
@@ -204,15 +207,15 @@ class ThreadOfFiberTest {
       assertThat(ran).hasValue(2);
       assertThat(threads).hasSize(1);
       assertThat(threads.getFirst().join(LONG)).isTrue();
-      eventually("all are counted", () -> scheduler.stats().ended() == 2);
+      eventually("all fibers are counted", () -> scheduler.stats().ended() == 2);
     }
   }
 
-  /** Askers, canceller and worker meet at the start of each fiber. */
+  /** Callers of thread(), canceller and worker meet at the start of each fiber. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Feature("S26")
-  void whoeverStartsItItIsStartedOnce(boolean cancelled) throws Exception {
+  void theThreadIsStartedOnceByWhicheverSide(boolean cancelled) throws Exception {
     int rounds = 3_000;
     AtomicInteger ran = new AtomicInteger();
     AtomicReference<Fiber<?>> next = new AtomicReference<>();
@@ -246,7 +249,7 @@ class ThreadOfFiberTest {
       asker.join();
       assertThat(ran.get()).isBetween(cancelled ? begun : rounds, rounds);
       assertThat(notStarted).hasValue(0);
-      eventually("all are counted", () -> scheduler.stats().ended() == rounds);
+      eventually("all fibers are counted", () -> scheduler.stats().ended() == rounds);
     }
   }
 
@@ -264,7 +267,7 @@ class ThreadOfFiberTest {
         latch.await();
         done = true;
       } catch (InterruptedException e) {
-        // the JDK cancels the scope: not yet
+        // the JDK cancels the scope: wait on
       }
     }
   }
@@ -287,7 +290,7 @@ class ThreadOfFiberTest {
     Thread thread = fiber.thread();
     fiber.join();
     assertThat(fiber.toFuture()).isCompleted();
-    eventually("it waits for the scope", core(fiber)::isWaiting);
+    eventually("the fiber waits for the scope", core(fiber)::isWaiting);
     assertThat(thread.getState()).isEqualTo(Thread.State.WAITING);
     assertThat(childEnded).isFalse();
     assertThat(scheduler.stats().ended()).isZero();
@@ -311,14 +314,14 @@ class ThreadOfFiberTest {
 
   @Test
   @Feature("S21")
-  void aFiberThatHasEndedKeepsNoThreadThatNobodyAskedFor() throws Exception {
+  void anEndedFiberKeepsNoThreadThatWasNotAskedFor() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber = scheduler.go(() -> Fiber.suspend());
       waits(fiber);
       assertThat(core(fiber).threadOrNull()).isNotNull();
       scheduler.schedule(fiber);
       fiber.join();
-      eventually("it is retired", () -> scheduler.stats().ended() == 1);
+      eventually("the fiber is retired", () -> scheduler.stats().ended() == 1);
       assertThat(core(fiber).threadOrNull()).isNull();
     }
   }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which handler is told of a failure that nobody joins. */
+/** Which handler gets an unobserved failure. */
 @Feature("S26")
 class UncaughtFailureTest {
   private record Told(String handler, String thread, Throwable failure) {}
@@ -45,7 +45,7 @@ class UncaughtFailureTest {
 
   private Thread.UncaughtExceptionHandler telling(String name) {
     return (thread, failure) -> {
-      if (failure instanceof Failure) { // not of other tests
+      if (failure instanceof Failure) { // not a failure of another test
         told.add(new Told(name, thread.getName(), failure));
       }
     };
@@ -66,7 +66,7 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void withoutAnyOtherItIsTheDefaultHandlerOfTheJvm() {
+  void withoutAnyOtherTheDefaultHandlerOfTheJvmGetsTheFailure() {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       scheduler.go(FiberOptions.named("fails"), () -> fail());
     }
@@ -78,20 +78,20 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void soItIsOfRun() {
+  void theDefaultHandlerGetsFailuresOfRun() {
     Weft.run(() -> SchedulerCore.here().go(FiberOptions.named("in run"), () -> fail()));
     assertTold("default", "in run");
   }
 
   @Test
-  void soItIsOfTheSharedScheduler() {
+  void theDefaultHandlerGetsFailuresOfTheSharedScheduler() {
     Scheduler.shared().go(FiberOptions.named("shared"), () -> fail());
-    eventually("it is told", () -> !told.isEmpty());
+    eventually("the handler gets the failure", () -> !told.isEmpty());
     assertTold("default", "shared");
   }
 
   @Test
-  void theHandlerOfTheSchedulerComesBeforeIt() {
+  void theHandlerOfTheSchedulerComesBeforeTheDefault() {
     List<Thread> threads = new CopyOnWriteArrayList<>();
     try (Scheduler scheduler =
         Scheduler.builder()
@@ -145,7 +145,7 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void theFiberOfATimerOrATaskIsTreatedAlike() {
+  void failuresOfTimersAndTasksAreTreatedAlike() {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       scheduler.timers().after(Duration.ZERO, UncaughtFailureTest::fail);
       try (FiberPool pool = FiberPool.builder().scheduler(scheduler).build()) {
@@ -156,7 +156,7 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void aFailureThatIsJoinedOrWhoseJoinerGaveUpIsToldAsItShould() throws Exception {
+  void aFailureIsReportedUnlessAJoinThatDidNotGiveUpGotIt() throws Exception {
     CountDownLatch go = new CountDownLatch(1);
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Fiber<Void> fiber =
@@ -181,13 +181,13 @@ class UncaughtFailureTest {
     assertTold("default", "late");
   }
 
-  /** Fails on the shared scheduler when nothing but that is left of the process. */
+  /** Fails on the shared scheduler when nothing else keeps the process alive. */
   static final class Last {
     public static void main(String[] args) {
       Thread.setDefaultUncaughtExceptionHandler(
           (thread, failure) -> {
             System.out.println(failure.getMessage());
-            System.exit(3); // as many a handler does
+            System.exit(3); // as many handlers do
           });
       Weft.go(() -> fail());
       System.out.println("main ended");
@@ -195,7 +195,7 @@ class UncaughtFailureTest {
   }
 
   @Test
-  void theProcessDoesNotEndBeforeTheHandlerIsTold() throws Exception {
+  void theProcessDoesNotEndBeforeTheHandlerHasRun() throws Exception {
     ForkedJvm.Result result = ProcessLifeTest.run(Last.class);
     assertThat(result.output()).startsWith("main ended\n").contains("\ndeliberate\n");
     assertThat(result.exitStatus()).isEqualTo(3);

@@ -15,15 +15,16 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A ready fiber does not wait behind a fiber that computes while another worker sleeps. The bound
- * is what the watchdog, which takes over after 20 ms at the earliest, cannot keep; the best of some
- * rounds has to, since the machine may be busy. {@code ./weft bench wake-while-busy} measures.
+ * A ready fiber does not wait behind a fiber that computes while another worker sleeps. The
+ * watchdog, which takes over after 20 ms at the earliest, cannot meet the bound; only the best of
+ * several rounds has to meet it, because the machine may be busy. {@code ./weft bench
+ * wake-while-busy} measures.
  */
 @Feature("S24")
 class WakeLatencyTest {
   private static final int ROUNDS = 9;
 
-  /** How long the waker computes; without help the woken fiber starts after that. */
+  /** How long the waker computes; without the sentry the woken fiber starts after that. */
   private static final Duration HELD = Duration.ofMillis(100);
 
   private static final Duration MOST = Duration.ofMillis(19);
@@ -43,7 +44,7 @@ class WakeLatencyTest {
     assertSoon(
         policy,
         () -> {
-          long[] started = new long[2]; // one of them is dealt to the worker of its starter
+          long[] started = new long[2]; // one of the two is placed on the worker of its starter
           long start = System.nanoTime();
           List<Fiber<Void>> fibers = new ArrayList<>();
           for (int i = 0; i < started.length; i++) {

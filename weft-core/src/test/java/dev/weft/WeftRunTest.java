@@ -13,7 +13,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The front door: run and call. */
+/** The entry points: run and call. */
 @Feature("S10")
 class WeftRunTest {
   @Test
@@ -44,7 +44,7 @@ class WeftRunTest {
   }
 
   @Test
-  void itWorksInsideAFiberToo() {
+  void runWorksInsideAFiberToo() {
     AtomicInteger ended = new AtomicInteger();
     Weft.run(
         () -> {
@@ -59,14 +59,14 @@ class WeftRunTest {
   }
 
   @Test
-  void insideACoroutineItsFibersAreNotInIt() {
+  void fibersOfRunInsideACoroutineAreOutsideIt() {
     AtomicInteger refused = new AtomicInteger();
     Coroutine coroutine =
         Coroutine.of(
             () ->
                 Weft.run(
                     () -> {
-                      Fiber.switchTo(0); // which is the caller's, if that is used
+                      Fiber.switchTo(0); // the caller's thread, if it takes part
                       assertThat(Coroutine.current()).isEmpty();
                       assertThatThrownBy(Coroutine::yield).hasMessageContaining("outside");
                       refused.incrementAndGet();
@@ -77,7 +77,7 @@ class WeftRunTest {
   }
 
   @Test
-  void whoHoldsAMonitorIsRefusedBeforeAnythingRuns() {
+  void aCallerThatHoldsAMonitorIsRefusedBeforeAnythingRuns() {
     AtomicInteger runs = new AtomicInteger();
     synchronized (this) {
       assertThatIllegalStateException()
@@ -89,7 +89,7 @@ class WeftRunTest {
   }
 
   @Test
-  void theFailureOfTheBodyComesOutAndIsNotReportedBesides() {
+  void theFailureOfTheBodyComesOutAndIsNotReportedToo() {
     try (LogCapture log = new LogCapture()) {
       IllegalStateException unchecked = new IllegalStateException("unchecked");
       assertThatThrownBy(
@@ -120,7 +120,7 @@ class WeftRunTest {
   }
 
   @Test
-  void theBodyMayFailBeforeTheOthersHaveEnded() {
+  void theBodyMayFailBeforeTheOtherFibersHaveEnded() {
     AtomicInteger ended = new AtomicInteger();
     assertThatThrownBy(
             () ->

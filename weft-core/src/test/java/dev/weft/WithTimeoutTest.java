@@ -25,12 +25,12 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Limits on time, in fibers and on plain threads. */
+/** Time limits, in fibers and on plain threads. */
 @Feature("S16")
 class WithTimeoutTest {
   private static final Duration LONG = Duration.ofHours(1);
 
-  /** Where a body runs. */
+  /** The kind of thread that runs a body. */
   enum Place {
     FIBER {
       @Override
@@ -73,7 +73,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void inTimeItReturnsTheResult(Place place) throws Exception {
+  void aBodyWithinItsLimitReturnsItsResult(Place place) throws Exception {
     place.run(
         () -> {
           assertThat(Weft.<String>withTimeout(LONG, () -> "done")).isEqualTo("done");
@@ -117,7 +117,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest(name = "{1} on {0}")
   @MethodSource("blockedCalls")
-  void aWaitThatIsOverTimeFails(Place place, String name, Callable<?> body) throws Exception {
+  void aWaitBeyondTheLimitFails(Place place, String name, Callable<?> body) throws Exception {
     place.run(
         () -> {
           long start = System.nanoTime();
@@ -128,7 +128,7 @@ class WithTimeoutTest {
           assertThat(System.nanoTime() - start)
               .isBetween(20_000_000L, Duration.ofSeconds(20).toNanos());
           assertThat(Thread.currentThread().isInterrupted()).isFalse();
-          Fiber.sleep(ms(1)); // all is well again
+          Fiber.sleep(ms(1)); // after the limit sleeps work again
           Thread.sleep(1);
         });
   }
@@ -166,7 +166,7 @@ class WithTimeoutTest {
   void theNearestLimitWins(Place place) throws Exception {
     place.run(
         () -> {
-          // the inner one is nearer: only it fails
+          // the inner deadline is nearer: only it fails
           String result =
               Weft.withTimeout(
                   LONG,
@@ -177,7 +177,7 @@ class WithTimeoutTest {
                     return sleepAnd(ms(1), "outer goes on");
                   });
           assertThat(result).isEqualTo("outer goes on");
-          // the outer one is nearer: what is inside is interrupted, but not out of time
+          // the outer deadline is nearer: the inner body is interrupted, but not timed out
           assertThatExceptionOfType(TimeoutException.class)
               .isThrownBy(
                   () ->
@@ -191,7 +191,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void whenBothAreOverBothAreNoticed(Place place) throws Exception {
+  void whenBothLimitsHavePassedBothTimeOut(Place place) throws Exception {
     place.run(
         () -> {
           AtomicInteger inner = new AtomicInteger();
@@ -206,14 +206,13 @@ class WithTimeoutTest {
                               Weft.withTimeout(
                                   ms(120),
                                   () -> {
-                                    Busy.compute(
-                                        ms(400)); // until both are over, as others see to it
+                                    Busy.compute(ms(400)); // until both limits have passed
                                     return sleepAnd(LONG, "");
                                   });
                             } catch (TimeoutException e) {
                               inner.incrementAndGet();
                             }
-                            Thread.sleep(LONG); // the outer limit still stands
+                            Thread.sleep(LONG); // the outer limit still holds
                             return null;
                           }))
               .withMessage("not done within PT0.15S");
@@ -225,7 +224,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoFinishesAtTheLimitHasAResultOrNoneAndNoInterrupt(Place place) throws Exception {
+  void aBodyThatFinishesAtTheLimitHasAResultOrNoneAndNoInterrupt(Place place) throws Exception {
     place.run(
         () -> {
           int late = 0;
@@ -251,7 +250,7 @@ class WithTimeoutTest {
   }
 
   @Test
-  void aBodyThatEndsWellIsNotFailedForBeingLate() throws Exception {
+  void aBodyThatEndsNormallyAfterItsLimitDoesNotFail() throws Exception {
     Place.FIBER.run(
         () -> {
           String result =
@@ -272,7 +271,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatTheBodyThrowsComesOut(Place place) throws Exception {
+  void theExceptionOfTheBodyComesOut(Place place) throws Exception {
     place.run(
         () -> {
           assertThatIllegalStateException()
@@ -306,7 +305,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void aTimeoutExceptionOfTheBodysOwnComesOutAsItIs(Place place) throws Exception {
+  void theBodysOwnTimeoutExceptionComesOutUnchanged(Place place) throws Exception {
     place.run(
         () -> {
           TimeoutException own = new TimeoutException("the body's own");
@@ -390,7 +389,7 @@ class WithTimeoutTest {
 
   @Test
   @Feature("S15")
-  void aCancelInsideIsNoTimeoutAndStands() throws Exception {
+  void aCancelInsideIsNoTimeoutAndStaysSet() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       AtomicInteger stages = new AtomicInteger();
       Fiber<Void> fiber =
@@ -434,13 +433,13 @@ class WithTimeoutTest {
                   return e.getMessage();
                 }
               });
-      from.stop(); // does not take the timer with it
+      from.stop(); // does not end the timer
       assertThat(fiber.join(Duration.ofSeconds(15))).isEqualTo("not done within PT0.2S");
     }
   }
 
   @Test
-  void aLimitOfNothingIsOverAtTheFirstWait() throws Exception {
+  void aZeroLimitFailsTheFirstWait() throws Exception {
     Place.FIBER.run(
         () -> {
           for (Duration none : new Duration[] {Duration.ZERO, ms(-5)}) {
@@ -481,12 +480,12 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void theLimitOfASuspendedGeneratorIsNoneOnItsConsumer(Place place) throws Exception {
+  void theLimitOfASuspendedGeneratorDoesNotApplyToItsConsumer(Place place) throws Exception {
     place.run(
         () -> {
           Generator<String> generator = Generator.of(out -> limited(out, () -> Thread.sleep(LONG)));
           assertThat(generator.next()).isEqualTo("within");
-          Thread.sleep(20); // its time is over by then
+          Thread.sleep(20); // the limit has passed by then
           assertThat(Thread.currentThread().isInterrupted()).isFalse();
           assertThat(generator.next()).isEqualTo("over");
           Thread.sleep(1);
@@ -496,7 +495,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void neitherIfItsTimeWasOverBeforeItGaveAnElement(Place place) throws Exception {
+  void norDoesALimitThatPassedBeforeTheFirstElement(Place place) throws Exception {
     place.run(
         () -> {
           Generator<String> generator =
@@ -519,7 +518,7 @@ class WithTimeoutTest {
         });
   }
 
-  /** Emits an element inside two limits, then does the rest; and another when that fails. */
+  /** Emits an element inside two limits, then runs the rest; and emits another when that fails. */
   private static void limited(Generator.Emitter<String> out, Body rest) throws TimeoutException {
     Weft.withTimeout(
         LONG,
@@ -541,7 +540,7 @@ class WithTimeoutTest {
 
   @ParameterizedTest
   @EnumSource
-  void theLimitAroundItsConsumerHoldsInAGeneratorToo(Place place) throws Exception {
+  void theLimitAroundAConsumerHoldsInItsGeneratorToo(Place place) throws Exception {
     place.run(
         () -> {
           Generator<String> generator =
@@ -595,7 +594,7 @@ class WithTimeoutTest {
         });
   }
 
-  /** Goes on until limits of some milliseconds are over; no interrupt disturbs it. */
+  /** Runs until limits of some milliseconds have passed; ignores interrupts. */
   private static String lateWithoutAWait(String result) {
     long start = System.nanoTime();
     while (System.nanoTime() - start < 20_000_000L) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 @Feature("K3")
 class ChannelAdaptersTest {
   @Test
-  void aFutureIsAChannelOfOne() throws Exception {
+  void aFutureIsAChannelOfOneValue() throws Exception {
     CompletableFuture<String> future = new CompletableFuture<>();
     Channel<String> channel = Channel.from(future);
     assertThat(channel.tryReceive()).isEmpty();
@@ -89,11 +89,12 @@ class ChannelAdaptersTest {
       Channel<Integer> channel = Channel.from(publisher, 2);
       channel.close();
       publisher.submit(1);
-      Eventually.eventually("it is unsubscribed", () -> publisher.getNumberOfSubscribers() == 0);
+      Eventually.eventually(
+          "the channel is unsubscribed", () -> publisher.getNumberOfSubscribers() == 0);
     }
   }
 
-  /** Notes what it is told, and asks for nothing by itself. */
+  /** Records its calls, and requests nothing by itself. */
   private static final class Notes implements Flow.Subscriber<Integer> {
     final List<Object> told = Collections.synchronizedList(new ArrayList<>());
     volatile Flow.Subscription subscription;
@@ -119,19 +120,20 @@ class ChannelAdaptersTest {
     }
 
     void waitUntilTold(int count) {
-      Eventually.eventually("it is told " + count + " times", () -> told.size() >= count);
+      Eventually.eventually(
+          "the subscriber is called " + count + " times", () -> told.size() >= count);
     }
   }
 
   private static Notes subscribe(Channel<Integer> channel) {
     Notes notes = new Notes();
     channel.publisher().subscribe(notes);
-    Eventually.eventually("it is subscribed", () -> notes.subscription != null);
+    Eventually.eventually("the subscriber is subscribed", () -> notes.subscription != null);
     return notes;
   }
 
   @Test
-  void aChannelPublishesAsManyAsAreAskedFor() throws Exception {
+  void aChannelPublishesAsManyValuesAsAreRequested() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     for (int i = 0; i < 6; i++) {
       channel.send(i);
@@ -149,7 +151,7 @@ class ChannelAdaptersTest {
   }
 
   @Test
-  void errorsAndBadRequestsAreToldAndCancelEnds() throws Exception {
+  void errorsAndBadRequestsReachTheSubscriberAndCancelEnds() throws Exception {
     IOException cause = new IOException("planned");
     Channel<Integer> failing = Channel.unlimited();
     Notes notes = subscribe(failing);
@@ -170,7 +172,7 @@ class ChannelAdaptersTest {
     Notes gone = subscribe(channel);
     gone.subscription.request(10);
     gone.subscription.cancel();
-    Eventually.eventually("it has left", () -> channel.receivers.isEmpty());
+    Eventually.eventually("the receiver has left", () -> channel.receivers.isEmpty());
     channel.send(1);
     assertThat(channel.receive()).isEqualTo(1);
     assertThat(gone.told).isEmpty();
@@ -187,7 +189,7 @@ class ChannelAdaptersTest {
   }
 
   @Test
-  void aSubscriberThatAsksForNothingIsToldOfTheEnd() throws Exception {
+  void aSubscriberWithoutDemandGetsTheEnd() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     Notes notes = subscribe(channel);
     notes.subscription.request(1);
@@ -200,7 +202,7 @@ class ChannelAdaptersTest {
   }
 
   @Test
-  void aSubscriberThatAsksForNothingIsToldWhenOthersHaveTakenTheRest() throws Exception {
+  void aSubscriberWithoutDemandGetsTheEndWhenOthersHaveTakenTheRest() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     Notes notes = subscribe(channel);
     channel.send(1);
@@ -213,12 +215,12 @@ class ChannelAdaptersTest {
   }
 
   @Test
-  void aSubscriberThatHasLeftIsForgotten() throws Exception {
+  void aCancelledSubscriberIsForgotten() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     for (int i = 0; i < 3; i++) {
       subscribe(channel).subscription.cancel();
     }
-    Eventually.eventually("nobody watches", () -> channel.watchers.isEmpty());
+    Eventually.eventually("no watcher is left", () -> channel.watchers.isEmpty());
   }
 
   @Test
@@ -238,7 +240,7 @@ class ChannelAdaptersTest {
                 });
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       scheduler.go(() -> Channel.from(quiet, 4).close()).join();
-    } // its fiber has ended too
+    } // the publisher's fiber has ended too
     assertThat(cancelled.getCount()).isZero();
   }
 }

@@ -31,7 +31,7 @@ class ChannelBufferedTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 15, 16, 17, 100, 256, 257, 1000})
-  void sendsWaitOnlyWhenItIsFull(int capacity) throws Exception {
+  void sendsWaitOnlyWhenTheBufferIsFull(int capacity) throws Exception {
     Channel<Integer> channel = Channel.buffered(capacity);
     for (int i = 0; i < capacity; i++) {
       channel.send(i);
@@ -48,7 +48,7 @@ class ChannelBufferedTest {
     for (int i = 0; i < capacity + 3; i++) {
       assertThat(channel.receive()).isEqualTo(i);
       if (i < 3) {
-        waiting.get(i).join(); // there is room for it now
+        waiting.get(i).join(); // there is room for its value now
       }
     }
     assertThat(channel.tryReceive()).isEmpty();
@@ -56,7 +56,7 @@ class ChannelBufferedTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 16, 33, 100, 300, Integer.MAX_VALUE})
-  void itIsAQueueWhateverIsDoneToIt(int capacity) throws Exception {
+  void aBufferedChannelBehavesLikeAQueue(int capacity) throws Exception {
     Channel<Integer> channel =
         capacity == Integer.MAX_VALUE ? Channel.unlimited() : Channel.buffered(capacity);
     Queue<Integer> model = new ArrayDeque<>();
@@ -83,7 +83,7 @@ class ChannelBufferedTest {
   }
 
   @Test
-  void anUnlimitedOneTakesAll() throws Exception {
+  void anUnlimitedChannelTakesAllValues() throws Exception {
     Channel<Integer> channel = Channel.unlimited();
     for (int round = 0; round < 2; round++) {
       for (int i = 0; i < 100_000; i++) {
@@ -112,7 +112,7 @@ class ChannelBufferedTest {
   }
 
   @Test
-  void itSaysWhatItIs() {
+  void toStringDescribesTheChannel() {
     assertThat(Channel.buffered(7).toString()).matches("channel [0-9]+ \\(buffered 7\\)");
     assertThat(Channel.unlimited().toString()).matches("channel [0-9]+ \\(unlimited\\)");
     Channel<Integer> full = Channel.buffered(1);

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A cancel at each step of each operation: before it, while it waits, after the other side has come
- * but before it has run, and at the same time. A value is always in one place.
+ * but before the fiber has run, and concurrently. A value is always in one place.
  */
 @Feature({"K5", "S15"})
 class ChannelCancelTest {
@@ -41,7 +41,7 @@ class ChannelCancelTest {
     scheduler.stop();
   }
 
-  /** What can wait; a send sends 1, a receive returns what it gets. */
+  /** The operations that can wait; a send sends 1, a receive returns its value. */
   enum Operation {
     SEND,
     SEND_LIMITED,
@@ -107,12 +107,12 @@ class ChannelCancelTest {
     return scheduler.go(() -> operation.run(channel, idle));
   }
 
-  /** Does the other side, from this thread; returns whether there was somebody. */
+  /** Performs the other side's operation, from this thread; returns whether it met a waiter. */
   private boolean meet(Operation operation) {
     return operation.sends() ? channel.tryReceive().isPresent() : channel.trySend(1);
   }
 
-  private void assertNobodyIsLeft() {
+  private void assertNoWaiterIsLeft() {
     for (Channel<Integer> each : List.of(channel, idle)) {
       assertThat(each.tryReceive()).as("a sender is left at " + each).isEmpty();
       assertThat(each.trySend(5)).as("a receiver is left at " + each).isFalse();
@@ -123,13 +123,13 @@ class ChannelCancelTest {
 
   @ParameterizedTest
   @EnumSource
-  void beforeIt(Operation operation) throws Exception {
+  void aCancelBeforeTheOperationFailsIt(Operation operation) throws Exception {
     AtomicReference<Throwable> thrown = new AtomicReference<>();
     Fiber<Integer> fiber =
         scheduler.go(
             () -> {
               Fiber.current().orElseThrow().cancel();
-              Thread.interrupted(); // a cancel is a level: it stands without the interrupt
+              Thread.interrupted(); // a cancel is a level: it holds without the interrupt
               try {
                 return operation.run(channel, idle);
               } catch (InterruptedException | CancellationException e) {
@@ -141,12 +141,12 @@ class ChannelCancelTest {
     assertThat(thrown.get())
         .isInstanceOf(
             operation.isChecked() ? InterruptedException.class : CancellationException.class);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void beforeItAlthoughItNeedNotWait(Operation operation) throws Exception {
+  void aCancelBeforeAnOperationThatNeedNotWaitFailsItToo(Operation operation) throws Exception {
     Fiber<?> other =
         operation.sends()
             ? scheduler.go(() -> channel.receive())
@@ -162,22 +162,22 @@ class ChannelCancelTest {
     assertThat(other.status()).as("nothing was done").isEqualTo(Fiber.Status.WAITING);
     other.cancel();
     assertCancelled(other);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void whileItWaits(Operation operation) throws Exception {
+  void aCancelWhileTheOperationWaits(Operation operation) throws Exception {
     Fiber<Integer> fiber = begin(operation);
     waits(fiber);
     fiber.cancel();
     assertCancelled(fiber);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void whileItWaitsBetweenOthers(Operation operation) throws Exception {
+  void aCancelWhileTheOperationWaitsBetweenOthers(Operation operation) throws Exception {
     Fiber<Integer> before = begin(operation);
     waits(before);
     Fiber<Integer> fiber = begin(operation);
@@ -191,12 +191,12 @@ class ChannelCancelTest {
     assertThat(meet(operation)).isTrue();
     assertThat(after.join()).isEqualTo(1);
     assertThat(meet(operation)).isFalse();
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void afterTheOtherSideHasComeItIsDone(Operation operation) throws Exception {
+  void afterTheOtherSideHasComeTheOperationIsDone(Operation operation) throws Exception {
     AtomicReference<Integer> result = new AtomicReference<>();
     Fiber<Integer> fiber =
         scheduler.go(
@@ -215,8 +215,8 @@ class ChannelCancelTest {
         .join();
     assertThat(met[0]).isTrue();
     assertCancelled(fiber);
-    assertThat(result.get()).as("what it got").isEqualTo(1);
-    assertNobodyIsLeft();
+    assertThat(result.get()).as("the received value").isEqualTo(1);
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
@@ -233,19 +233,19 @@ class ChannelCancelTest {
     boolean[] met = new boolean[1];
     scheduler
         .go(
-            () -> { // on the same thread: it has not noticed the cancel when the other side comes
+            () -> { // on the same thread: the other side comes before the fiber runs
               fiber.cancel();
               met[0] = meet(operation);
             })
         .join();
     assertCancelled(fiber);
     assertThat(result.get() != null).as("got something").isEqualTo(met[0]);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void atTheSameTimeOneOfThemTakesEffect(Operation operation) throws Exception {
+  void ofACancelAndAHandOverThatMeetOneTakesEffect(Operation operation) throws Exception {
     for (int i = 0; i < 300; i++) {
       AtomicReference<Integer> result = new AtomicReference<>();
       Fiber<Integer> fiber =
@@ -260,15 +260,15 @@ class ChannelCancelTest {
       Thread canceller = Thread.ofPlatform().daemon().start(fiber::cancel);
       boolean met = meet(operation);
       canceller.join();
-      eventually("its end", () -> fiber.status() == Fiber.Status.DONE);
+      eventually("the fiber ends", () -> fiber.status() == Fiber.Status.DONE);
       assertThat(result.get() != null).as("got something").isEqualTo(met);
-      assertNobodyIsLeft();
+      assertNoWaiterIsLeft();
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void aTimeLimitAroundItEndsIt(Operation operation) throws Exception {
+  void aTimeLimitAroundTheOperationEndsIt(Operation operation) throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
@@ -280,12 +280,12 @@ class ChannelCancelTest {
               return Thread.interrupted();
             });
     assertThat(fiber.join()).as("an interrupt is left").isFalse();
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @ParameterizedTest
   @EnumSource
-  void anInterruptOfAPlainThreadEndsIt(Operation operation) throws Exception {
+  void anInterruptOfAPlainThreadEndsTheOperation(Operation operation) throws Exception {
     List<Throwable> thrown = new ArrayList<>();
     Callable<Optional<Integer>> body = () -> Optional.of(operation.run(channel, idle));
     Thread thread =
@@ -310,7 +310,7 @@ class ChannelCancelTest {
     assertThat(thrown.getFirst())
         .isInstanceOf(
             operation.isChecked() ? InterruptedException.class : CancellationException.class);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   private static void assertCancelled(Fiber<?> fiber) {
@@ -320,7 +320,7 @@ class ChannelCancelTest {
   }
 
   @Test
-  void aValueIsNotSentToOneThatItsSchedulerHasGivenUp() throws Exception {
+  void aValueIsNotHandedToAFiberThatItsSchedulerGaveUpOn() throws Exception {
     Channel<Integer> channel = Channel.buffered(1);
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Integer> gone = scheduler.go(() -> channel.receive());

@@ -19,7 +19,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The end of a channel, and what is received until then. */
+/** Closing a channel, and the values received until its end. */
 @Feature({"K2", "K3"})
 class ChannelCloseTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
@@ -51,7 +51,7 @@ class ChannelCloseTest {
   }
 
   @Test
-  void nothingGoesInAndWhatIsInComesOut() throws Exception {
+  void aClosedChannelTakesNoValueAndDeliversItsBuffer() throws Exception {
     Channel<Integer> channel = Channel.buffered(5);
     channel.send(1);
     channel.send(2);
@@ -89,7 +89,7 @@ class ChannelCloseTest {
   }
 
   @Test
-  void whoWaitsToReceiveFails() {
+  void aWaitingReceiverFails() {
     Channel<Integer> channel = Channel.rendezvous();
     List<Fiber<?>> fibers =
         List.of(
@@ -108,7 +108,7 @@ class ChannelCloseTest {
   }
 
   @Test
-  void whoWaitsToSendFailsAndItsValueIsNotReceived() throws Exception {
+  void aWaitingSenderFailsAndItsValueIsNotReceived() throws Exception {
     Channel<Integer> channel = Channel.buffered(1);
     channel.send(0);
     List<Fiber<?>> fibers =

@@ -68,7 +68,7 @@ class ChannelEndTest {
   }
 
   @Test
-  void itWaitsForAValueOrTheEnd() throws Exception {
+  void receiveOrClosedWaitsForAValueOrTheEnd() throws Exception {
     Channel<Integer> channel = Channel.rendezvous();
     Fiber<Optional<Integer>> first = scheduler.go(() -> channel.receiveOrClosed());
     waits(first);
@@ -109,7 +109,7 @@ class ChannelEndTest {
 
   @Test
   @Feature("K6")
-  void plainThreadsLearnItToo() throws Exception {
+  void plainThreadsGetTheEndToo() throws Exception {
     Channel<Integer> channel = Channel.rendezvous();
     FutureTask<List<Integer>> task =
         new FutureTask<>(
@@ -147,7 +147,7 @@ class ChannelEndTest {
   // ---- select ----
 
   @Test
-  void aClauseSaysWhatToDoAtTheEnd() throws Exception {
+  void aClauseMayHaveAFunctionForTheEnd() throws Exception {
     Channel<Integer> channel = holding(1);
     channel.close();
     assertThat(Select.<String>of(valueOrEnd(channel))).isEqualTo("value 1");
@@ -159,7 +159,7 @@ class ChannelEndTest {
   }
 
   @Test
-  void itIsDoneByASelectThatWaits() throws Exception {
+  void aWaitingSelectGetsAValueOrTheEnd() throws Exception {
     Channel<Integer> channel = Channel.rendezvous();
     for (String expected : List.of("value 1", "end")) {
       List<Fiber<String>> fibers =
@@ -188,7 +188,7 @@ class ChannelEndTest {
   }
 
   @Test
-  void anErrorIsNotLeftToTheClause() throws Exception {
+  void anErrorIsThrownDespiteAFunctionForTheEnd() throws Exception {
     Channel<Integer> channel = holding(1);
     channel.closeWithError(error);
     assertThat(Select.<String>of(valueOrEnd(channel))).isEqualTo("value 1");
@@ -216,11 +216,13 @@ class ChannelEndTest {
       }
     }
     assertThat(ends).isCloseTo(2_000, within(250)); // 8 standard deviations
-    assertThat(full.size()).as("what was not chosen is not received").isEqualTo(ends);
+    assertThat(full.size())
+        .as("values of clauses that were not chosen are not received")
+        .isEqualTo(ends);
   }
 
   @Test
-  void itRunsInTheSelectingFiberWithNoLockHeld() throws Exception {
+  void theFunctionForTheEndRunsInTheSelectingFiberWithNoLockHeld() throws Exception {
     Channel<Integer> channel = Channel.rendezvous();
     Fiber<Boolean> fiber =
         scheduler.go(
@@ -255,7 +257,7 @@ class ChannelEndTest {
   // ---- size and capacity ----
 
   @Test
-  void theCapacityIsWhatItCanHold() {
+  void theCapacityIsTheSizeOfTheBuffer() {
     assertThat(Channel.rendezvous().capacity()).isZero();
     assertThat(Channel.buffered(3).capacity()).isEqualTo(3);
     Channel<Integer> unlimited = Channel.unlimited();
@@ -265,7 +267,7 @@ class ChannelEndTest {
   }
 
   @Test
-  void theSizeIsWhatItHolds() throws Exception {
+  void theSizeIsTheNumberOfBufferedValues() throws Exception {
     Channel<Integer> channel = Channel.buffered(2);
     assertThat(channel.size()).isZero();
     channel.send(1);

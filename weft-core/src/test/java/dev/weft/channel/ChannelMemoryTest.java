@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who gives up at a channel leaves nothing behind. */
+/** A waiter that gives up at a channel leaves nothing behind. */
 @Feature("K7")
 @Timeout(60)
 class ChannelMemoryTest {
@@ -19,8 +19,8 @@ class ChannelMemoryTest {
   private static final Duration INSTANT = Duration.ofNanos(1);
 
   /**
-   * Runs it once to warm up, then again; returns by how many bytes the heap has grown then: the
-   * least of three times, for what leaks does so each time, unlike what else goes on in this JVM.
+   * Runs the body once to warm up, then again; returns by how many bytes the heap has grown then:
+   * the least of three runs, because a leak grows each time, unlike other activity in this JVM.
    */
   private static long growth(Body body) throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
@@ -107,7 +107,7 @@ class ChannelMemoryTest {
   private static void runOutOfTime(Channel<Integer> channel) throws InterruptedException {
     for (int i = 0; i < 1_000; i++) {
       if (channel.receive(INSTANT).isPresent()) {
-        throw new AssertionError("received from nobody");
+        throw new AssertionError("received although no value was sent");
       }
     }
   }
@@ -126,6 +126,6 @@ class ChannelMemoryTest {
                 channel.receive();
               }
             });
-    assertThat(grown).as("its buffer is let go").isLessThan(LIMIT);
+    assertThat(grown).as("the buffer is released").isLessThan(LIMIT);
   }
 }

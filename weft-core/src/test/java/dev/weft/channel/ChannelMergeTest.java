@@ -12,10 +12,12 @@ import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Channels that end at different times, merged until all are closed: nothing is lost. */
+/** Channels that end at different times, merged until all are closed: no value is lost. */
 @Feature("K8")
 class ChannelMergeTest {
-  /** Receives from all until each is closed and empty; a list of those that are left. */
+  /**
+   * Receives from all channels until each is closed and empty; keeps a list of the open channels.
+   */
   private static List<Integer> mergeByList(List<Channel<Integer>> channels)
       throws InterruptedException {
     List<Integer> received = new ArrayList<>();
@@ -29,7 +31,7 @@ class ChannelMergeTest {
     return received;
   }
 
-  /** Likewise for two, each with a clause that is switched off at its end. */
+  /** The same for two channels, each with a clause that is switched off at its end. */
   private static List<Integer> mergeBySwitchingOff(Channel<Integer> left, Channel<Integer> right)
       throws InterruptedException {
     List<Integer> received = new ArrayList<>();
@@ -52,7 +54,7 @@ class ChannelMergeTest {
   }
 
   @Test
-  void whatIsLeftInClosedChannelsIsReceived() throws Exception {
+  void theValuesLeftInClosedChannelsAreReceived() throws Exception {
     for (int i = 0; i < 200; i++) {
       assertThat(mergeByList(List.of(closedWith(0, 5), closedWith(5, 10), closedWith(10, 10))))
           .containsExactlyInAnyOrder(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
@@ -62,7 +64,7 @@ class ChannelMergeTest {
   }
 
   @Test
-  void nothingIsLostOrDuplicatedAmongSeveralThatMerge() throws Exception {
+  void noValueIsLostOrDuplicatedAmongSeveralMergingFibers() throws Exception {
     try (Scheduler one = Scheduler.builder().threads(1).build().start();
         Scheduler two = Scheduler.builder().threads(2).build().start()) {
       for (int round = 0; round < 100; round++) {
@@ -77,7 +79,7 @@ class ChannelMergeTest {
         for (int i = 0; i < channels.size(); i++) {
           Channel<Integer> channel = channels.get(i);
           int from = sent;
-          int to = from + 50 * (i + 1); // so they end at different times
+          int to = from + 50 * (i + 1); // so the channels end at different times
           sent = to;
           senders.add(
               (i % 2 == 0 ? one : two)

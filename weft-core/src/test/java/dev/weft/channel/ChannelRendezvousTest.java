@@ -15,7 +15,7 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A channel that holds nothing: every send meets a receive. */
+/** A channel without a buffer: every send meets a receive. */
 @Feature({"K1", "K2"})
 class ChannelRendezvousTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
@@ -53,7 +53,7 @@ class ChannelRendezvousTest {
   }
 
   @Test
-  void sendersAreServedInTheOrderOfTheirComing() throws Exception {
+  void sendersAreServedInFifoOrder() throws Exception {
     List<Fiber<Void>> senders = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       senders.add(sender(i));
@@ -65,7 +65,7 @@ class ChannelRendezvousTest {
   }
 
   @Test
-  void receiversAreServedInTheOrderOfTheirComing() throws Exception {
+  void receiversAreServedInFifoOrder() throws Exception {
     List<Fiber<Integer>> receivers = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       receivers.add(receiver());
@@ -87,7 +87,7 @@ class ChannelRendezvousTest {
   }
 
   @Test
-  void tryingMeetsOnlyThoseWhoWait() throws Exception {
+  void tryMeetsOnlyAWaiter() throws Exception {
     assertThat(channel.trySend(1)).isFalse();
     assertThat(channel.tryReceive()).isEmpty();
     Fiber<Integer> receiver = receiver();
@@ -116,12 +116,12 @@ class ChannelRendezvousTest {
     for (Duration limit : List.of(Duration.ofMillis(2), Duration.ZERO, Duration.ofMillis(-1))) {
       assertThat(scheduler.go(() -> channel.receive(limit)).join()).isEmpty();
       assertThat(channel.receive(limit)).as("a plain thread").isEmpty();
-      assertThat(channel.trySend(1)).as("nobody waits").isFalse();
+      assertThat(channel.trySend(1)).as("no receiver waits").isFalse();
     }
   }
 
   @Test
-  void limitedOnesMeetInTime() throws Exception {
+  void timedCallsMeetInTime() throws Exception {
     Fiber<Boolean> sender = scheduler.go(() -> channel.send(1, Duration.ofHours(1)));
     waits(sender);
     assertThat(channel.receive(Duration.ofHours(1))).contains(1);
@@ -134,7 +134,7 @@ class ChannelRendezvousTest {
   void plainThreadsMeetFibersAndEachOther() throws Exception {
     FutureTask<Integer> taker = new FutureTask<>(channel::receive);
     Thread thread = Thread.ofPlatform().daemon().start(taker);
-    eventually("it waits", () -> thread.getState() == Thread.State.WAITING);
+    eventually("the thread waits", () -> thread.getState() == Thread.State.WAITING);
     scheduler.go(() -> channel.send(1)).join();
     assertThat(taker.get()).isEqualTo(1);
 
@@ -146,7 +146,7 @@ class ChannelRendezvousTest {
 
   @Test
   @Feature("S18")
-  void dumpsSayWhatIsWaitedFor() throws Exception {
+  void dumpsNameTheChannel() throws Exception {
     Fiber<Integer> receiver = receiver();
     assertThat(scheduler.dump().text()).contains("waits for a value from " + channel);
     assertThat(channel.toString()).matches("channel [0-9]+ \\(rendezvous\\)");
@@ -159,7 +159,7 @@ class ChannelRendezvousTest {
   }
 
   @Test
-  void whatWasDoneBeforeASendIsSeenAfterTheReceive() throws Exception {
+  void aSendHappensBeforeItsReceiveReturns() throws Exception {
     try (Scheduler two = Scheduler.builder().threads(2).build().start()) {
       int[] plain = new int[1];
       Channel<Integer> back = Channel.rendezvous();

@@ -26,9 +26,9 @@ class ChannelSnippetsTest {
           Channel<String> words = Channel.buffered(2);
           Weft.go(
               () -> {
-                try (words) { // closes it in the end, which ends the loop below
+                try (words) { // closes the channel, which ends the loop below
                   for (String word : List.of("warp", "and", "weft")) {
-                    words.send(word); // waits while two are there that nobody has taken
+                    words.send(word); // waits while the buffer holds two values
                   }
                 }
               });
@@ -51,7 +51,7 @@ class ChannelSnippetsTest {
             orders.onReceive(order -> "serve " + order),
             log.onSend("nothing to do", () -> "logged"),
             Select.timeout(Duration.ofSeconds(5), () -> "closing time"));
-    println(what); // prints serve tea: nobody receives from the log
+    println(what); // prints serve tea: no fiber receives from the log
     // @end
     assertThat(out).containsExactly("serve tea");
   }
@@ -105,7 +105,7 @@ class ChannelSnippetsTest {
         Select.of(
             Select.when(inWork < 2, orders.onReceive(order -> "begin " + order)),
             ready.onReceive(order -> "serve " + order));
-    println(what); // prints serve cake: with two in work no order is received
+    println(what); // prints serve cake: with two orders in work none is received
     // @end
     assertThat(out).containsExactly("serve cake");
     assertThat(orders.size()).isEqualTo(1);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A rendezvous channel as the condition variable without a lock that libco has for the fibers of
- * one thread. The code is that of {@code docs/migration.md}.
+ * one thread. The code is also in {@code docs/migration.md}.
  */
 class ConditionWithoutLockTest {
   private static final Duration LONG = Duration.ofHours(1);
@@ -27,7 +27,7 @@ class ConditionWithoutLockTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
   private final Condition condition = new Condition();
 
-  // the page has what stands between these two lines
+  // the page has the code between these two lines
   // @start region="condition"
   static final class Condition {
     private final Channel<Boolean> signals = Channel.rendezvous();
@@ -37,7 +37,7 @@ class ConditionWithoutLockTest {
     }
 
     boolean await(Duration limit) throws InterruptedException {
-      return signals.receive(limit).isPresent(); // false: the time was over
+      return signals.receive(limit).isPresent(); // false: the limit has passed
     }
 
     void signal() {
@@ -82,7 +82,7 @@ class ConditionWithoutLockTest {
   }
 
   @Test
-  void aTimeoutIsToldFromASignal() throws Exception {
+  void aTimeoutIsDistinguishedFromASignal() throws Exception {
     assertThat(scheduler.go(() -> condition.await(Duration.ofMillis(1))).join()).isFalse();
     Fiber<Boolean> fiber = scheduler.go(() -> condition.await(LONG));
     waits(fiber);
@@ -91,7 +91,7 @@ class ConditionWithoutLockTest {
   }
 
   @Test
-  void aSignalThatMeetsNobodyIsLost() throws Exception {
+  void aSignalWithoutAWaiterIsLost() throws Exception {
     condition.signal();
     condition.signalAll();
     assertThat(scheduler.go(() -> condition.await(Duration.ofMillis(1))).join()).isFalse();

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A select that waited at one channel with several clauses: each of them is as likely. */
+/** A select that waited at one channel with several clauses: the clauses are equally likely. */
 @Feature("K9")
 class SelectFairnessTest {
   private static final int ROUNDS = 2_000;
@@ -28,8 +28,8 @@ class SelectFairnessTest {
   }
 
   /**
-   * Selects in one fiber and meets each select in another, by a try, which succeeds only when the
-   * select waits; counts the results.
+   * Selects in one fiber and meets each select in another fiber, by a try, which succeeds only when
+   * the select waits; counts the results.
    */
   private int[] results(
       int kinds, List<Select.Clause<Integer>> clauses, BooleanSupplier metWaitingSelect)
@@ -96,7 +96,7 @@ class SelectFairnessTest {
   }
 
   @Test
-  void threeOfOneChannelAmongOthers() throws Exception {
+  void threeClausesOfOneChannelAmongOthers() throws Exception {
     assertEven(
         results(
             3,

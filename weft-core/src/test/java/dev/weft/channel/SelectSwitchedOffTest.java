@@ -36,14 +36,14 @@ class SelectSwitchedOffTest {
     scheduler.stop();
   }
 
-  private void assertNobodyIsLeft() {
+  private void assertNoWaiterIsLeft() {
     for (Channel<Integer> each : List.of(a, b)) {
       assertThat(each.senders.isEmpty() && each.receivers.isEmpty()).isTrue();
     }
   }
 
   @Test
-  void aClauseThatIsSwitchedOnIsItself() {
+  void aClauseThatIsSwitchedOnIsUnchanged() {
     Select.Clause<Integer> clause = a.onReceive(value -> value);
     assertThat(when(true, clause)).isSameAs(clause);
     assertThat(when(false, clause)).isNotSameAs(clause);
@@ -75,7 +75,7 @@ class SelectSwitchedOffTest {
   }
 
   @Test
-  void theOthersAreWaitedFor() throws Exception {
+  void aSelectWaitsForTheOtherClauses() throws Exception {
     Fiber<String> fiber =
         scheduler.go(
             () ->
@@ -89,7 +89,7 @@ class SelectSwitchedOffTest {
     assertThat(fiber.status()).as("not at the channel that is off").isEqualTo(Fiber.Status.WAITING);
     b.send(2);
     assertThat(fiber.join()).isEqualTo("b2");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
@@ -117,7 +117,7 @@ class SelectSwitchedOffTest {
   }
 
   @Test
-  void withAllSwitchedOffItIsRefused() {
+  void aSelectWithAllClausesSwitchedOffIsRefused() {
     a.trySend(1);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Select.of(when(false, a.onReceive(value -> value))))
@@ -138,13 +138,13 @@ class SelectSwitchedOffTest {
   }
 
   @Test
-  void aListIsAsGoodAsAnArray() throws Exception {
+  void aListIsEquivalentToAnArray() throws Exception {
     List<Select.Clause<String>> clauses = new ArrayList<>();
     clauses.add(a.onReceive(value -> "a" + value));
     clauses.add(b.onReceive(value -> "b" + value));
     Fiber<String> fiber = scheduler.go(() -> Select.of(clauses));
     waits(fiber);
-    clauses.clear(); // the select has read it
+    clauses.clear(); // the select has read the list
     b.send(1);
     assertThat(fiber.join()).isEqualTo("b1");
     a.send(2);
@@ -152,7 +152,7 @@ class SelectSwitchedOffTest {
     assertThat(Select.of(clauses)).as("a single clause").isEqualTo("a2");
     clauses.add(otherwise(() -> "other"));
     assertThat(Select.of(clauses)).isEqualTo("other");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
@@ -172,7 +172,7 @@ class SelectSwitchedOffTest {
 
   @Test
   @Feature("K5")
-  void aCancelWhileItWaitsLeavesNothing() {
+  void aCancelOfAWaitingSelectLeavesNothingBehind() {
     Fiber<Integer> fiber =
         scheduler.go(
             () ->
@@ -186,12 +186,12 @@ class SelectSwitchedOffTest {
     fiber.cancel();
     assertThatExceptionOfType(CancellationException.class).isThrownBy(fiber::join);
     assertThat(a.size()).isZero();
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
   @Feature("S18")
-  void dumpsNameOnlyWhatIsSwitchedOn() throws Exception {
+  void dumpsNameOnlyTheClausesSwitchedOn() throws Exception {
     Fiber<Integer> fiber =
         scheduler.go(
             () -> Select.of(when(false, a.onReceive(value -> 1)), b.onReceive(value -> 2)));

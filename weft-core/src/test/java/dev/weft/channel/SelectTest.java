@@ -40,26 +40,26 @@ class SelectTest {
     return fiber;
   }
 
-  private void assertNobodyIsLeft() {
+  private void assertNoWaiterIsLeft() {
     for (Channel<Integer> each : List.of(a, b)) {
       assertThat(each.senders.isEmpty() && each.receivers.isEmpty()).isTrue();
     }
   }
 
   @Test
-  void itWaitsForTheFirst() throws Exception {
+  void aSelectWaitsForTheFirstReadyClause() throws Exception {
     Fiber<String> fiber = selecting();
     b.send(1);
     assertThat(fiber.join()).isEqualTo("b1");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
     fiber = selecting();
     a.send(2);
     assertThat(fiber.join()).isEqualTo("a2");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
-  void whatIsReadyIsDoneAtOnce() throws Exception {
+  void aReadyClauseIsTakenAtOnce() throws Exception {
     Fiber<Void> sender = scheduler.go(() -> b.send(1));
     waits(sender);
     assertThat(
@@ -71,7 +71,7 @@ class SelectTest {
     assertThat(Select.<String>of(a.onSend(2, () -> "sent"), b.onSend(3, () -> "not")))
         .isEqualTo("sent");
     assertThat(receiver.join()).isEqualTo(2);
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
@@ -82,7 +82,7 @@ class SelectTest {
     assertThat(b.receive()).isEqualTo(2);
     assertThat(fiber.join()).isEqualTo("b");
     assertThat(a.tryReceive()).isEmpty();
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
@@ -93,7 +93,7 @@ class SelectTest {
     b.send(2);
     assertThat(fiber.join()).isEqualTo("got");
     assertThat(a.tryReceive()).isEmpty();
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
@@ -104,18 +104,18 @@ class SelectTest {
     waits(fiber);
     assertThat(a.receive()).isEqualTo(1);
     assertThat(fiber.join()).isEqualTo("sent");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
     fiber =
         scheduler.go(
             () -> Select.of(a.onSend(1, () -> "sent"), a.onReceive(value -> "got " + value)));
     waits(fiber);
     a.send(2);
     assertThat(fiber.join()).isEqualTo("got 2");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
-  void twoThatSelectOnAChannelWithItselfMeetEachOther() throws Exception {
+  void twoSelectsOnAChannelWithItselfMeetEachOther() throws Exception {
     List<Fiber<String>> fibers = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
       fibers.add(
@@ -124,7 +124,7 @@ class SelectTest {
     }
     assertThat(List.of(fibers.get(0).join(), fibers.get(1).join()))
         .containsExactlyInAnyOrder("sent", "got 1");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
@@ -137,7 +137,7 @@ class SelectTest {
     a.send(1);
     assertThat(fiber.join()).isIn("first", "second 1");
     assertThat(a.trySend(2)).as("the other place is gone").isFalse();
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
@@ -148,11 +148,11 @@ class SelectTest {
                 b.onSend(1, () -> "sent"), Channel.<Integer>rendezvous().onReceive(v -> "")))
         .isEqualTo("sent");
     assertThat(fiber.join()).isEqualTo("b1");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
-  void selectsInOppositeOrdersDoNotLockEachOtherOut() throws Exception {
+  void selectsInOppositeOrdersDoNotDeadlock() throws Exception {
     try (Scheduler two = Scheduler.builder().threads(2).build().start()) {
       int count = 20_000;
       Fiber<Integer> one =
@@ -175,11 +175,11 @@ class SelectTest {
               });
       assertThat(one.join() + other.join()).isEqualTo(count);
     }
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
-  void itIsFairAmongTheReady() throws Exception {
+  void aSelectIsFairAmongReadyClauses() throws Exception {
     Channel<Integer> never = Channel.rendezvous();
     List<Channel<Integer>> ready = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
@@ -205,7 +205,7 @@ class SelectTest {
   }
 
   @Test
-  void aTimeoutIsChosenWhenNothingElseIs() throws Exception {
+  void aTimeoutIsChosenWhenNoOtherClauseIs() throws Exception {
     for (Duration limit : List.of(Duration.ofMillis(2), Duration.ZERO, Duration.ofMillis(-5))) {
       long start = System.nanoTime();
       Fiber<String> fiber =
@@ -218,14 +218,14 @@ class SelectTest {
                       b.onSend(1, () -> "b")));
       assertThat(fiber.join()).isEqualTo("late");
       assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(limit.toNanos());
-      assertNobodyIsLeft();
+      assertNoWaiterIsLeft();
     }
     assertThat(scheduler.go(() -> Select.of(Select.timeout(Duration.ZERO, () -> "only"))).join())
         .isEqualTo("only");
   }
 
   @Test
-  void aTimeoutLosesAgainstWhatIsReady() throws Exception {
+  void aTimeoutLosesAgainstAReadyClause() throws Exception {
     Channel<Integer> full = Channel.buffered(1);
     full.send(1);
     assertThat(
@@ -257,7 +257,7 @@ class SelectTest {
             Select.<String>of(
                 Select.otherwise(() -> "otherwise"), a.onReceive(value -> "a" + value)))
         .isEqualTo("a7");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
@@ -286,7 +286,7 @@ class SelectTest {
   }
 
   @Test
-  void whatIsDoneThenRunsInTheSelectingFiberOutsideEveryLock() throws Exception {
+  void theFunctionOfTheChosenClauseRunsInTheSelectingFiberOutsideEveryLock() throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
@@ -306,7 +306,7 @@ class SelectTest {
   }
 
   @Test
-  void whatThatThrowsComesOut() {
+  void anExceptionOfTheFunctionComesOut() {
     Channel<Integer> queue = Channel.unlimited();
     assertThat(queue.trySend(1)).isTrue();
     Fiber<Object> fiber =
@@ -321,7 +321,7 @@ class SelectTest {
         .isThrownBy(fiber::join)
         .withCauseInstanceOf(IllegalStateException.class)
         .withMessageContaining("planned 1");
-    assertThat(queue.tryReceive()).as("it was received").isEmpty();
+    assertThat(queue.tryReceive()).as("the value was received").isEmpty();
   }
 
   @Test
@@ -341,12 +341,12 @@ class SelectTest {
             Select.<String>of(
                 a.onReceive(value -> "a"), Select.timeout(Duration.ofMillis(2), () -> "late")))
         .isEqualTo("late");
-    assertNobodyIsLeft();
+    assertNoWaiterIsLeft();
   }
 
   @Test
   @Feature("S18")
-  void dumpsSayWhatItWaitsFor() throws Exception {
+  void dumpsSayWhatAWaiterWaitsFor() throws Exception {
     Fiber<String> fiber = selecting();
     assertThat(scheduler.dump().text())
         .contains("waits for a value from " + a + ", or a value from " + b);
@@ -369,7 +369,7 @@ class SelectTest {
       assertThatNullPointerException()
           .isThrownBy(() -> Select.of(ready.onReceive(value -> value), null))
           .withMessage("clause");
-      ready.send(1); // and now it is
+      ready.send(1); // now the clause is ready
     }
     assertThat(ready.stream().limit(2)).containsExactly(1, 1);
   }

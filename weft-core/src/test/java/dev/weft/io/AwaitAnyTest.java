@@ -87,7 +87,7 @@ class AwaitAnyTest {
   }
 
   @Test
-  void whatWasNotChosenIsFoundByTheNextCall() throws Exception {
+  void theNextCallFindsChannelsThatWereNotChosen() throws Exception {
     Set<Integer> sent = new HashSet<>();
     for (int i = 0; i < 100; i += 3) {
       send(i);

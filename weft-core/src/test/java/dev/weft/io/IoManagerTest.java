@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** Events on channels and descriptors, on whichever poller the run is for. */
+/** Events on channels and descriptors, on the poller of this run. */
 @SuppressWarnings("UnnecessaryAsync")
 class IoManagerTest {
   private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
@@ -99,14 +99,14 @@ class IoManagerTest {
     eventually("no event is pending", () -> io.pendingEvents() == 0);
     send();
     CountDownLatch second = new CountDownLatch(1);
-    io.addEvent(left, IoEvent.READ, second::countDown); // it is there already
+    io.addEvent(left, IoEvent.READ, second::countDown); // the data is there already
     assertThat(second.await(15, TimeUnit.SECONDS)).isTrue();
     assertThat(calls).hasValue(1);
   }
 
   @Test
   @Feature("I1")
-  void anEventThatOutlivesItsSuspendDoesNotWakeTheNextOne() throws Exception {
+  void anEventThatOutlivesItsSuspendDoesNotWakeTheNextSuspend() throws Exception {
     CountDownLatch first = new CountDownLatch(1);
     Fiber<Void> fiber =
         scheduler.go(
@@ -153,7 +153,7 @@ class IoManagerTest {
 
   @Test
   @Feature("I2")
-  void aSecondOneIsRefusedAndTheFirstStays() throws Exception {
+  void aSecondEventIsRefusedAndTheFirstStays() throws Exception {
     io.addEvent(left, IoEvent.READ, called::countDown);
     assertThatIllegalStateException()
         .isThrownBy(() -> io.addEvent(left, IoEvent.READ, () -> {}))
@@ -179,7 +179,7 @@ class IoManagerTest {
     send();
 
     ByteBuffer drain = ByteBuffer.allocate(1);
-    eventually("it is readable", () -> readable(drain));
+    eventually("the channel is readable", () -> readable(drain));
     io.addEvent(left, IoEvent.READ, called::countDown);
     assertThat(io.cancelEvent(left, IoEvent.READ)).isTrue();
     assertThat(io.cancelEvent(left, IoEvent.READ)).isFalse();
@@ -236,7 +236,7 @@ class IoManagerTest {
     awaitCall();
     eventually(
         "one event is pending",
-        () -> io.pendingEvents() == 1); // the callback may be quicker than the count
+        () -> io.pendingEvents() == 1); // the callback may be faster than the count
     assertThat(writable.getCount()).isEqualTo(1);
     ByteBuffer sink = ByteBuffer.allocate(1 << 20);
     scheduler
@@ -274,7 +274,7 @@ class IoManagerTest {
     try {
       return right.read(ByteBuffer.allocate(1 << 20)) < 0;
     } catch (java.io.IOException e) {
-      return true; // or a reset, for what was not read
+      return true; // or a reset, because of unread data
     }
   }
 
@@ -289,11 +289,11 @@ class IoManagerTest {
       old.sink().write(ByteBuffer.wrap(new byte[] {1}));
       old.source().close();
       old.sink().close();
-      Pipe next = Pipe.open(); // as a rule it has the same numbers
+      Pipe next = Pipe.open(); // usually it has the same numbers
       next.source().configureBlocking(false);
       AtomicInteger nextCalls = new AtomicInteger();
       io.addEvent(next.source(), IoEvent.READ, nextCalls::incrementAndGet);
-      eventually("it is called", () -> calls.get() == 1);
+      eventually("the callback has run", () -> calls.get() == 1);
       assertThat(nextCalls).hasValue(0);
       assertThat(io.delEvent(next.source(), IoEvent.READ)).isTrue();
       next.source().close();
@@ -332,7 +332,7 @@ class IoManagerTest {
 
   @Test
   @Feature("I1")
-  void aBlockingChannelIsRefusedAndAFreeOneMayBecomeBlockingAgain() throws Exception {
+  void aBlockingChannelIsRefusedAndAFreeChannelMayBecomeBlockingAgain() throws Exception {
     right.configureBlocking(true);
     assertThatExceptionOfType(IllegalBlockingModeException.class)
         .isThrownBy(() -> io.addEvent(right, IoEvent.READ, () -> {}));
@@ -375,7 +375,7 @@ class IoManagerTest {
 
   @Test
   @Feature("S19")
-  void whoWaitsForIoIsNotTakenForDead() throws Exception {
+  void aFiberThatWaitsForIoIsNoDeadlock() throws Exception {
     Scheduler failing = Scheduler.builder().threads(2).failOnDeadlock(true).build().start();
     Fiber<Void> suspended =
         failing.go(
@@ -397,7 +397,7 @@ class IoManagerTest {
 
   @Test
   @Feature({"S17", "H7"})
-  void othersPollForAStuckThread() throws Exception {
+  void otherWorkersPollForAStuckWorker() throws Exception {
     Fiber<Void> waiter =
         scheduler.go(
             FiberOptions.named("waiter").onThread(0),
@@ -414,7 +414,7 @@ class IoManagerTest {
         });
     awaitCall();
     send();
-    eventually("no event is pending", () -> io.pendingEvents() == 0); // told by thread 1
+    eventually("no event is pending", () -> io.pendingEvents() == 0); // thread 1 delivers it
     release.set(true);
     waiter.join();
   }
@@ -461,7 +461,7 @@ class IoManagerTest {
         .withMessageContaining("epoll");
   }
 
-  /** Callbacks come on the threads that poll, which must never wait for a fiber of their own. */
+  /** Callbacks start on the threads that poll, which must never wait for a fiber of their own. */
   @Test
   @Feature({"I3", "I5"})
   void fibersThatAddAndTakeEventsDoNotBlockTheThreadsThatPoll() throws Exception {
@@ -480,7 +480,7 @@ class IoManagerTest {
                       io.delEvent(left, event);
                     }
                   } catch (IllegalStateException e) {
-                    // the other one has it
+                    // the other fiber has registered the event
                   }
                   Fiber.yield();
                 }

@@ -27,9 +27,9 @@ import java.util.spi.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server that runs out of descriptors, in a process of its own with a low limit. */
+/** A server that runs out of descriptors, in a separate process with a low limit. */
 class DescriptorLimitTest {
-  /** Takes all descriptors, lets a client come, and gives some back. */
+  /** Takes all descriptors, lets a client connect, and releases some. */
   static final class Program {
     public static void main(String[] args) {
       try {
@@ -46,13 +46,13 @@ class DescriptorLimitTest {
       TcpListener listener =
           TcpListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       Socket client = new Socket();
-      new Socket().close(); // loads what it needs
+      new Socket().close(); // loads the classes
       Fiber<TcpStream> warmUp = scheduler.go(() -> listener.accept());
       new Socket(InetAddress.getLoopbackAddress(), port(listener)).close();
       warmUp.join().close();
-      cpu(scheduler, threads); // loads what it needs, too
+      cpu(scheduler, threads); // loads the classes, too
 
-      client.bind(null); // has its descriptor before there is none left
+      client.bind(null); // gets its descriptor before none is left
       List<AutoCloseable> taken = new ArrayList<>();
       try {
         while (true) {
@@ -67,7 +67,7 @@ class DescriptorLimitTest {
         Thread.onSpinWait();
       }
       long cpu = cpu(scheduler, threads);
-      Thread.sleep(500); // this is what is measured
+      Thread.sleep(500); // the measured time
       System.out.println(cpu(scheduler, threads) - cpu < 100_000_000 ? "no spin" : "it spins");
       for (AutoCloseable one : taken) {
         one.close();
@@ -102,13 +102,13 @@ class DescriptorLimitTest {
       Scheduler scheduler = Scheduler.builder().threads(1).build().start();
       try (TcpListener listener = TcpListener.bind(new InetSocketAddress(loopback, 0));
           TcpStream peer = TcpStream.connect(listener.localAddress());
-          TcpStream stream = listener.accept(); // nobody has waited for it yet
+          TcpStream stream = listener.accept(); // no fiber has waited for it yet
           ServerSocket server = new ServerSocket(0, 50, loopback);
           Socket socket = new Socket(loopback, server.getLocalPort())) {
         peer.readTimeout(Duration.ofMillis(10));
         stream.readTimeout(Duration.ofMillis(10));
         socket.setSoTimeout(10);
-        say(() -> read(socket)); // loads what it needs, and the next
+        say(() -> read(socket)); // loads the classes, and so does the next line
         say(() -> peer.read(new byte[1]));
         List<DatagramChannel> taken = new ArrayList<>();
         try {
@@ -116,13 +116,13 @@ class DescriptorLimitTest {
             taken.add(DatagramChannel.open());
           }
         } catch (IOException e) {
-          taken.removeLast().close(); // one is left, of the two that it needs
+          taken.removeLast().close(); // one descriptor is free, but a poller needs two
         }
         for (int i = 0; i < 3; i++) {
           scheduler.go(() -> say(() -> stream.read(new byte[1]))).join();
         }
         scheduler.go(() -> say(() -> read(socket))).join();
-        taken.add(DatagramChannel.open()); // it is still there
+        taken.add(DatagramChannel.open()); // the descriptor is still free
         for (DatagramChannel one : taken) {
           one.close();
         }
@@ -146,7 +146,8 @@ class DescriptorLimitTest {
 
   @Test
   @Feature({"N4", "H9"})
-  void withoutDescriptorsForAPollerNobodyWaitsByIt(@TempDir Path folder) throws Exception {
+  void withoutDescriptorsForAPollerWeftsSocketsFailAndTheJdksDoWithout(@TempDir Path folder)
+      throws Exception {
     assumeTrue(Poller.isEpoll(), "only then descriptors are needed that late");
     Command.Result result = run(FirstWait.class, folder);
     assertThat(result.stdout())
@@ -180,7 +181,7 @@ class DescriptorLimitTest {
 
   @Test
   @Feature("N4")
-  void acceptReportsItDoesNotSpinAndGoesOn(@TempDir Path folder) throws Exception {
+  void acceptReportsALackOfDescriptorsDoesNotSpinAndGoesOn(@TempDir Path folder) throws Exception {
     Command.Result result = run(Program.class, folder);
     assertThat(result.stdout()).isEqualTo("none left\nno spin\naccepted\n");
     assertThat(result.stderr())
@@ -189,7 +190,10 @@ class DescriptorLimitTest {
     assertThat(result.exitStatus()).isZero();
   }
 
-  /** As users have it: to load a class from a jar takes no descriptor, from a folder it does. */
+  /**
+   * Runs from a jar, as users do: loading a class from a jar takes no descriptor, from a folder it
+   * does.
+   */
   private static String inJars(String classPath, Path folder) {
     List<String> entries = new ArrayList<>();
     for (String entry : classPath.split(File.pathSeparator, -1)) {

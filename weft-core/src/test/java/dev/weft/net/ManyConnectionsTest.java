@@ -21,14 +21,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A server of one thread with 10,000 connections that say nothing, and some that do. */
+/** A server of one thread with 10,000 idle connections, and some active connections. */
 @Timeout(60)
 class ManyConnectionsTest {
   private static final int IDLE = 10_000;
   private static final int BUSY = 20;
   private static final int MESSAGES = 100;
 
-  /** Opens the idle connections, in a process of its own, and holds them until its input ends. */
+  /** Opens the idle connections, in a separate process, and holds them until its input ends. */
   static final class Clients {
     public static void main(String[] args) throws Exception {
       List<SocketChannel> held = new ArrayList<>();
@@ -45,7 +45,7 @@ class ManyConnectionsTest {
 
   @Test
   @Feature("N6")
-  void tenThousandIdleOnesDoNotHinderTheOthers() throws Exception {
+  void tenThousandIdleConnectionsDoNotHinderTheOthers() throws Exception {
     long limit =
         ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
             .getMaxFileDescriptorCount();

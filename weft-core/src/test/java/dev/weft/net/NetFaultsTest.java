@@ -41,7 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What goes wrong with sockets hurts nobody else, and is said in the terms of Java. */
+/** Faults of sockets affect no other socket, and come out as Java's exceptions. */
 @SuppressWarnings({"UnnecessaryAsync", "AddressSelection"}) // addresses are literal here
 class NetFaultsTest {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -50,8 +50,8 @@ class NetFaultsTest {
 
   @AfterEach
   void stop() throws Exception {
-    scheduler.go(() -> {}).join(); // the thread still serves
-    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all has ended").isTrue();
+    scheduler.go(() -> {}).join(); // the thread still runs fibers
+    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all fibers have ended").isTrue();
   }
 
   private static void reset(TcpStream stream) throws IOException {
@@ -67,7 +67,7 @@ class NetFaultsTest {
             .toList();
     assertThat(threads).isNotEmpty();
     long before = cpu(threads);
-    Thread.sleep(200); // this is what is measured
+    Thread.sleep(200); // the measured time
     assertThat(cpu(threads) - before).isLessThan(20_000_000);
   }
 
@@ -88,7 +88,7 @@ class NetFaultsTest {
           .isInstanceOf(SocketException.class)
           .withMessageContaining("reset")
           .withMessageContaining("read from");
-      assertNoSpin(); // though it is not closed here
+      assertNoSpin(); // although it is not closed here
     }
   }
 
@@ -111,11 +111,11 @@ class NetFaultsTest {
 
   @Test
   @Feature("N3")
-  void aPeerThatHasEndedDoesNotMakeTheOtherSpin() throws Exception {
+  void anEndedPeerDoesNotMakeTheOtherSideSpin() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       Fiber<Void> writer = scheduler.go(() -> pair.server().write(new byte[30_000_000]));
       waits(writer);
-      pair.client().shutdownOutput(); // half-open: its end can be read, and nothing be written
+      pair.client().shutdownOutput(); // half-open: the peer can read the end, and cannot write
       assertNoSpin();
       assertThat(writer.status()).isEqualTo(Fiber.Status.WAITING);
       assertThat(pair.server().read(new byte[1])).isEqualTo(-1);
@@ -123,10 +123,10 @@ class NetFaultsTest {
     }
   }
 
-  /** Connection, answer and end are all told at once. */
+  /** The poller reports connection, answer and end at once. */
   @Test
   @Feature("N3")
-  void aPeerThatEndsBeforeTheConnectIsNoticedLosesNothing() throws Exception {
+  void noDataIsLostIfThePeerEndsBeforeTheConnectIsNoticed() throws Exception {
     CountDownLatch ended = new CountDownLatch(1);
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Thread.ofPlatform()
@@ -164,8 +164,8 @@ class NetFaultsTest {
     try (TcpListener listener = TcpListener.bind(loopback())) {
       free = listener.localAddress();
     }
-    // the NIO poller lets go of a listener when it next looks
-    Nets.eventually("nobody listens", () -> !accepts(free));
+    // the NIO poller releases a listener at its next poll
+    Nets.eventually("no server listens", () -> !accepts(free));
     scheduler
         .go(
             () ->
@@ -187,7 +187,7 @@ class NetFaultsTest {
 
   @Test
   @Feature("N2")
-  void connectToAFullLineTimesOut() throws Exception {
+  void connectToAFullBacklogTimesOut() throws Exception {
     try (TcpListener listener = TcpListener.builder().backlog(1).bind(loopback())) {
       List<TcpStream> inLine = new ArrayList<>();
       Fiber<Void> filler =
@@ -210,7 +210,7 @@ class NetFaultsTest {
 
   @Test
   @Feature("N2")
-  void aFullLineOfAUnixSocketIsWaitedFor(@TempDir Path folder) throws Exception {
+  void connectWaitsForAFullBacklogOfAUnixSocket(@TempDir Path folder) throws Exception {
     assumeTrue(Poller.isEpoll(), "the JDK takes a full line for a connection");
     var address = UnixDomainSocketAddress.of(folder.resolve("s"));
     try (TcpListener listener = TcpListener.builder().backlog(1).bind(address)) {
@@ -235,7 +235,7 @@ class NetFaultsTest {
 
   @Test
   @Feature("N1")
-  void badAddressesAreRefusedWithWhatIsWrong(@TempDir Path folder) throws Exception {
+  void badAddressesAreRefusedWithTheReason(@TempDir Path folder) throws Exception {
     InetSocketAddress unknown = InetSocketAddress.createUnresolved("no.such.host.invalid", 80);
     assertThatExceptionOfType(UnknownHostException.class)
         .isThrownBy(() -> TcpStream.connect(unknown))
@@ -271,14 +271,14 @@ class NetFaultsTest {
 
   @Test
   @Feature({"N3", "N7"})
-  void aResetIsToldAfterWhatCameBeforeAndWheneverItIsRead() throws Exception {
+  void aResetIsReportedAfterTheEarlierDataAndByEveryRead() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       Fiber<Integer> reader = scheduler.go(() -> pair.server().read(new byte[1]));
       waits(reader);
       pair.client().write(new byte[6]);
       assertThat(reader.join()).isEqualTo(1);
       reset(pair.client());
-      // Linux hands out what has come before the reset, then the reset
+      // Linux delivers the data from before the reset, then the reset
       ByteBuffer first = ByteBuffer.allocate(3);
       ByteBuffer second = ByteBuffer.allocate(100);
       assertThat(pair.server().read(first, second)).isEqualTo(5);
@@ -290,10 +290,10 @@ class NetFaultsTest {
     }
   }
 
-  /** The system waits until all is sent, or for so long: a helper does. */
+  /** The system waits until all is sent, or until the linger time: a helper waits, no worker. */
   @Test
   @Feature({"N1", "N5"})
-  void closingASocketThatLingersHoldsNoThread() throws Exception {
+  void closingALingeringSocketHoldsNoThread() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       TcpStream stream = pair.client();
       stream.option(StandardSocketOptions.SO_LINGER, 30);
@@ -305,7 +305,7 @@ class NetFaultsTest {
                     .isThrownBy(() -> stream.write(new byte[30_000_000]));
                 stream.close();
               });
-      eventually("it is being closed", () -> !stream.isOpen());
+      eventually("the stream is being closed", () -> !stream.isOpen());
       for (int i = 0; i < 100; i++) {
         scheduler.go(() -> {}).join(Duration.ofSeconds(10));
       }

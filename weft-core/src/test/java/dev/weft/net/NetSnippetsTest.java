@@ -21,7 +21,7 @@ class NetSnippetsTest {
   // @start region="server"
   static void serve(TcpListener listener) throws Exception {
     while (true) {
-      TcpStream stream = listener.accept(); // waits without a thread
+      TcpStream stream = listener.accept(); // blocks no thread
       Weft.go(
           () -> {
             try (stream) {
@@ -70,7 +70,7 @@ class NetSnippetsTest {
         UdpSocket client = UdpSocket.bind(ANY_PORT)) {
       client.send(ByteBuffer.wrap(new byte[] {42}), server.localAddress());
       ByteBuffer datagram = ByteBuffer.allocate(1500);
-      SocketAddress sender = server.receive(datagram); // that of the client
+      SocketAddress sender = server.receive(datagram); // the client's address
       // @end
       assertThat(sender).isEqualTo(client.localAddress());
       assertThat(datagram.position()).isEqualTo(1);

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** What the tests of sockets share. */
+/** Shared parts of the socket tests. */
 final class Nets {
   private static final long LIMIT_NANOS = 15_000_000_000L;
 
@@ -27,7 +27,7 @@ final class Nets {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Reads so many bytes. */
+  /** Reads this many bytes. */
   static String text(TcpStream stream, int length) throws IOException {
     byte[] bytes = stream.inputStream().readNBytes(length);
     return new String(bytes, StandardCharsets.UTF_8);

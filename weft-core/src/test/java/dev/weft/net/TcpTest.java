@@ -47,14 +47,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Streams and listeners, on whichever poller the run is for. */
+/** Streams and listeners, on the poller of this run. */
 @SuppressWarnings({"UnnecessaryAsync", "AddressSelection"}) // addresses are literal here
 class TcpTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
 
   @AfterEach
   void stop() {
-    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all has ended").isTrue();
+    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all fibers have ended").isTrue();
   }
 
   private void echo(TcpListener listener) {
@@ -158,7 +158,7 @@ class TcpTest {
 
   @Test
   @Feature({"N3", "I5"})
-  void writeSendsAllThoughTheOtherSideIsSlow() throws Exception {
+  void writeSendsEverythingAlthoughThePeerIsSlow() throws Exception {
     byte[] large = new byte[20_000_000];
     new Random(1).nextBytes(large);
     try (Nets.Pair pair = Nets.Pair.open()) {
@@ -214,7 +214,7 @@ class TcpTest {
 
   @Test
   @Feature("N3")
-  void whatWasSentBeforeTheEndIsReadFirst() throws Exception {
+  void dataSentBeforeTheEndIsReadFirst() throws Exception {
     for (int i = 0; i < 200; i++) {
       try (Nets.Pair pair = Nets.Pair.open()) {
         Fiber<String> reader = scheduler.go(() -> rest(pair.server()));
@@ -227,7 +227,7 @@ class TcpTest {
 
   @Test
   @Feature({"N3", "I6"})
-  void closeFromElsewhereWakesWhoWaits() throws Exception {
+  void closeFromElsewhereWakesTheWaiters() throws Exception {
     TcpListener listener = TcpListener.bind(loopback());
     try (Nets.Pair pair = Nets.Pair.open();
         Nets.Pair full = Nets.Pair.open()) {
@@ -413,7 +413,7 @@ class TcpTest {
     }
   }
 
-  /** What is short is copied by way of the worker's memory, what is long is not. */
+  /** Short messages are copied through the worker's memory, long messages are not. */
   @Test
   @Feature({"N3", "N7"})
   void messagesOfAnyLengthArriveWhole() throws Exception {
@@ -449,7 +449,7 @@ class TcpTest {
 
   @Test
   @Feature("N7")
-  void streamsViewThem() throws Exception {
+  void inputAndOutputStreamsReadAndWriteTheSocket() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       pair.client().outputStream().write(200);
       pair.client().outputStream().write(bytes("line\n"));
@@ -479,7 +479,7 @@ class TcpTest {
       for (String letter : List.of("a", "b", "c")) {
         waits(reader);
         pair.server().write(bytes(letter));
-        Nets.eventually("it was read", () -> unread(pair.server(), letter, reader));
+        Nets.eventually("the letter was read", () -> unread(pair.server(), letter, reader));
       }
       assertThat(reader.join()).isEqualTo("abc");
     }
@@ -491,7 +491,7 @@ class TcpTest {
 
   @Test
   @Feature("I7")
-  void whoIsTakenOverComesBackToTheThreadThatPollsItsSocket() throws Exception {
+  void aFiberTakenOverReturnsToTheWorkerThatPollsItsSocket() throws Exception {
     try (Scheduler two =
             Scheduler.builder().threads(2).blockedAfter(Duration.ofMillis(30)).build().start();
         Nets.Pair pair = Nets.Pair.open()) {
@@ -554,7 +554,7 @@ class TcpTest {
 
   @Test
   @Feature("N1")
-  void plainThreadsAndForeignVirtualThreadsUseThemToo() throws Exception {
+  void plainThreadsAndOtherVirtualThreadsUseSocketsToo() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       List<String> out = java.util.Collections.synchronizedList(new ArrayList<>());
       for (Thread.Builder kind : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
@@ -567,7 +567,7 @@ class TcpTest {
                     out.add(e.toString());
                   }
                 });
-        Nets.eventually("it waits", () -> thread.getState() == Thread.State.WAITING);
+        Nets.eventually("the thread waits", () -> thread.getState() == Thread.State.WAITING);
         pair.server().write(bytes("ok"));
         thread.join();
       }
@@ -590,7 +590,7 @@ class TcpTest {
 
   @Test
   @Feature("S1")
-  void aPeerThatNeverPausesKeepsNobodyOut() throws Exception {
+  void aPeerThatNeverPausesStarvesNoFiber() throws Exception {
     AtomicBoolean othersRan = new AtomicBoolean();
     try (Nets.Pair pair = Nets.Pair.open()) {
       Fiber<Void> busy =
@@ -611,7 +611,7 @@ class TcpTest {
 
   @Test
   @Feature("N3")
-  void thoseWhoReadTakeTurns() throws Exception {
+  void readersTakeTurns() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       int[] bytes = new int[3];
       List<Fiber<Void>> readers = new ArrayList<>();
@@ -639,21 +639,24 @@ class TcpTest {
 
   @Test
   @Feature("S19")
-  void whoStandsInLineBehindAPlainThreadIsNotTakenForDead() throws Exception {
+  void aFiberQueuedBehindAPlainThreadIsNoDeadlock() throws Exception {
     standInLineWhileStopping(0);
   }
 
-  /** The worker looks at the fiber's stack before it sleeps; the JDK may hand it out right then. */
+  /**
+   * The worker takes the fiber's stack before it sleeps; the JDK may submit the fiber at that
+   * moment.
+   */
   @Test
   @Feature({"S8", "S19"})
-  void whoIsWokenWhileItsWorkerLooksForADeadlockRuns() throws Exception {
+  void aFiberWokenWhileItsWorkerLooksForADeadlockRuns() throws Exception {
     Random random = new Random(42);
     for (int i = 0; i < 100; i++) {
       standInLineWhileStopping(random.nextInt(1, 60_000));
     }
   }
 
-  /** Lets the fiber have its turn so long after stop() was called; 0: once that waits. */
+  /** Makes the fiber ready this long after stop() was called; 0: once stop() waits. */
   private static void standInLineWhileStopping(int nanos) throws Exception {
     Scheduler failing = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     try (Nets.Pair pair = Nets.Pair.open()) {
@@ -686,7 +689,7 @@ class TcpTest {
 
   @Test
   @Feature("S15")
-  void aCancelledFiberDoesNotStandInLineAgain() throws Exception {
+  void aCancelledFiberDoesNotQueueForItsTurnAgain() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       Fiber<?> reader = scheduler.go(() -> pair.client().read(new byte[1]));
       waits(reader);
@@ -698,7 +701,7 @@ class TcpTest {
                   try {
                     pair.client().read(new byte[1]);
                   } catch (InterruptedIOException e) {
-                    Thread.interrupted(); // who swallows it is told again
+                    Thread.interrupted(); // a cancel is a level: the next wait fails too
                     refused.incrementAndGet();
                   }
                 }
@@ -731,7 +734,7 @@ class TcpTest {
 
   @Test
   @Feature("N7")
-  void aBufferThatIsThereTwiceIsWrittenOnce() throws Exception {
+  void aBufferThatOccursTwiceIsWrittenOnce() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       ByteBuffer buffer = ByteBuffer.wrap(bytes("abc"));
       pair.client().write(buffer, buffer);
@@ -742,7 +745,7 @@ class TcpTest {
 
   @Test
   @Feature("N7")
-  void memoryThatMayNotBeUsedLosesNothing() throws Exception {
+  void aReadIntoClosedMemoryLosesNoData() throws Exception {
     ByteBuffer gone;
     try (Arena arena = Arena.ofShared()) {
       gone = arena.allocate(16).asByteBuffer();
@@ -767,7 +770,7 @@ class TcpTest {
   void afterShutdownInputNothingIsRead() throws Exception {
     try (Nets.Pair pair = Nets.Pair.open()) {
       pair.server().write(bytes("before"));
-      assertThat(text(pair.client(), 1)).isEqualTo("b"); // so the rest has come
+      assertThat(text(pair.client(), 1)).isEqualTo("b"); // so the rest has arrived
       pair.client().shutdownInput();
       assertThat(pair.client().read(new byte[10])).isEqualTo(-1);
       pair.server().write(bytes("after"));
@@ -779,7 +782,7 @@ class TcpTest {
 
   @Test
   @Feature("S5")
-  void aFiberThatItsSchedulerHasGivenUpCanStillUseSockets() throws Exception {
+  void aFiberThatItsSchedulerGaveUpOnCanStillUseSockets() throws Exception {
     AtomicBoolean givenUp = new AtomicBoolean();
     CompletableFuture<Object> seen = new CompletableFuture<>();
     try (Nets.Pair pair = Nets.Pair.open()) {
@@ -791,7 +794,7 @@ class TcpTest {
                   () -> {
                     begun.countDown();
                     while (!givenUp.get()) {
-                      Thread.onSpinWait(); // deaf to the cancel
+                      Thread.onSpinWait(); // ignores the cancel
                     }
                     Thread.interrupted();
                     pair.client().readTimeout(Duration.ofMillis(20));

@@ -33,7 +33,7 @@ class UdpTest {
 
   @AfterEach
   void stop() {
-    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all has ended").isTrue();
+    assertThat(scheduler.stop(Duration.ofSeconds(5))).as("all fibers have ended").isTrue();
   }
 
   private static String text(ByteBuffer buffer) {
@@ -65,7 +65,7 @@ class UdpTest {
   }
 
   @Test
-  void eachDatagramIsOneAndMayBeEmpty() throws Exception {
+  void datagramsKeepTheirBoundariesAndMayBeEmpty() throws Exception {
     try (UdpSocket server = UdpSocket.bind(loopback());
         UdpSocket client = UdpSocket.bind(loopback())) {
       for (String text : List.of("one", "", "three")) {

@@ -49,7 +49,7 @@ class BarrierTest {
 
   @Test
   @Feature("Y7")
-  void whoGivesUpHasNotArrived() throws Exception {
+  void aPartyThatGivesUpHasNotArrived() throws Exception {
     Barrier barrier = new Barrier(3);
     try (Crew crew = new Crew()) {
       for (int i = 0; i < 3; i++) {
@@ -97,7 +97,7 @@ class BarrierTest {
   }
 
   @Test
-  void oneAloneNeverWaits() throws Exception {
+  void aSinglePartyNeverWaits() throws Exception {
     Barrier barrier = new Barrier(1);
     assertThat(barrier.await()).isZero();
     assertThat(barrier.await(Duration.ZERO)).isTrue();
@@ -109,7 +109,7 @@ class BarrierTest {
 
   @Test
   @Feature("Y7")
-  void theNumbersHaveNoGapsAfterSomebodyGaveUp() throws Exception {
+  void theNumbersHaveNoGapsAfterAPartyGaveUp() throws Exception {
     Barrier barrier = new Barrier(3);
     try (Crew crew = new Crew()) {
       Crew.Member leaves = crew.start(barrier::await).waits();

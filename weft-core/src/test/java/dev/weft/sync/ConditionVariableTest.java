@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Condition variables, with a mutex and with other locks. */
 @Feature({"Y3", "Y6"})
-@SuppressWarnings({"WaitNotInLoop", "LockNotBeforeTry"}) // single steps are what is tested
+@SuppressWarnings({"WaitNotInLoop", "LockNotBeforeTry"}) // the test checks single steps
 class ConditionVariableTest {
   private final ConditionVariable variable = new ConditionVariable();
 
@@ -42,7 +42,7 @@ class ConditionVariableTest {
 
   @ParameterizedTest
   @MethodSource("locks")
-  void signalsGoToThoseWhoWaitInTheirOrder(Lock lock) throws Exception {
+  void signalsGoToTheWaitersInFifoOrder(Lock lock) throws Exception {
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
       List<Crew.Member> members = new ArrayList<>();
@@ -63,7 +63,7 @@ class ConditionVariableTest {
   }
 
   @Test
-  void aSignalThatMeetsNobodyIsGone() throws Exception {
+  void aSignalWithoutAWaiterIsGone() throws Exception {
     Mutex mutex = new Mutex();
     variable.signal();
     variable.signalAll();
@@ -74,17 +74,17 @@ class ConditionVariableTest {
   }
 
   @Test
-  void nobodyIsWokenWithoutASignal() throws Exception {
+  void noWaiterWakesWithoutASignal() throws Exception {
     Mutex mutex = new Mutex();
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
       for (int i = 0; i < 3; i++) {
         Crew.Member member = waiter(crew, mutex, i, order);
         for (int k = 0; k < 5; k++) {
-          LockSupport.unpark(member.thread()); // as the JVM may do by itself
+          LockSupport.unpark(member.thread()); // as the JVM may do: a spurious wake-up
           member.waits();
         }
-        mutex.lock(); // whoever was woken would be through before
+        mutex.lock(); // a woken waiter would have returned before
         mutex.unlock();
         assertThat(order).hasSize(i);
         variable.signal();
@@ -95,7 +95,7 @@ class ConditionVariableTest {
 
   @ParameterizedTest
   @MethodSource("locks")
-  void withAPredicateItLooksFirstAndAfterEachSignal(Lock lock) throws Exception {
+  void withAPredicateAwaitChecksFirstAndAfterEachSignal(Lock lock) throws Exception {
     int[] value = {0};
     lock.lock();
     variable.await(lock, () -> true);
@@ -125,7 +125,7 @@ class ConditionVariableTest {
 
   @ParameterizedTest
   @MethodSource("locks")
-  void withoutTheLockItIsRefusedAndNothingIsLeft(Lock lock) throws Exception {
+  void awaitWithoutTheLockIsRefusedAndLeavesNothingBehind(Lock lock) throws Exception {
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
       assertThatExceptionOfType(IllegalMonitorStateException.class)
@@ -140,7 +140,7 @@ class ConditionVariableTest {
 
   @Test
   @Feature("Y7")
-  void aSignalledOneThatIsInterruptedTooReturnsNormally() throws Exception {
+  void aSignalledWaiterThatIsInterruptedTooReturnsNormally() throws Exception {
     Mutex mutex = new Mutex();
     try (Crew crew = new Crew()) {
       for (int i = 0; i < 3; i++) {
@@ -158,7 +158,7 @@ class ConditionVariableTest {
                 .waits();
         mutex.lock();
         variable.signal();
-        member.thread().interrupt(); // now it waits for the mutex
+        member.thread().interrupt(); // the waiter now waits for the mutex
         mutex.unlock();
         member.join();
       }
@@ -166,7 +166,7 @@ class ConditionVariableTest {
   }
 
   @Test
-  void untilAConditionWithoutTheMutexIsRefusedAlsoIfItHolds() {
+  void awaitUntilWithoutTheMutexIsRefusedAlsoIfThePredicateHolds() {
     assertThatExceptionOfType(IllegalMonitorStateException.class)
         .isThrownBy(() -> variable.await(new Mutex(), () -> true))
         .withMessageContaining("cannot wait for a condition of mutex");

@@ -11,13 +11,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Those who meet at a lock in a test: in turn a fiber of one scheduler, a fiber of another, and a
+ * The participants of a lock test: alternately a fiber of one scheduler, a fiber of another, and a
  * plain thread.
  */
 final class Crew implements AutoCloseable {
-  /** One of them. */
+  /** One participant. */
   record Member(String kind, Thread thread, CompletableFuture<?> end, Runnable stop) {
-    /** Returns as soon as it waits, for whatever. */
+    /** Returns as soon as the member waits, for anything. */
     Member waits() {
       eventually(
           kind + " waits",
@@ -28,7 +28,7 @@ final class Crew implements AutoCloseable {
       return this;
     }
 
-    /** Returns when it has ended well. */
+    /** Returns when the member has ended normally. */
     void join() throws Exception {
       end.get(15, TimeUnit.SECONDS);
     }
@@ -43,7 +43,7 @@ final class Crew implements AutoCloseable {
   private final Scheduler two = Scheduler.builder().threads(2).build().start();
   private final List<Member> members = new ArrayList<>();
 
-  /** Starts the next one. */
+  /** Starts the next member. */
   Member start(Body body) {
     Member member =
         switch (members.size() % 3) {

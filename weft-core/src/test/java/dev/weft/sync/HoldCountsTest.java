@@ -18,7 +18,7 @@ class HoldCountsTest {
   }
 
   @Test
-  void itAgreesWithAMap() {
+  void holdCountsAgreeWithAMap() {
     Random random = new Random(7);
     for (int size : new int[] {1, 3, 4, 5, 40, 2_000}) {
       List<Thread> threads = threads(size);

@@ -21,10 +21,10 @@ import org.junit.jupiter.api.Test;
 
 /** Mutexes: exclusion, hand-over, ownership. */
 @Feature({"Y1", "Y6"})
-@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
+@SuppressWarnings("LockNotBeforeTry") // the test checks single steps
 class MutexTest {
   @Test
-  void oneAtATimeAlsoAcrossSuspensions() throws Exception {
+  void theMutexExcludesAlsoAcrossSuspensions() throws Exception {
     Mutex mutex = new Mutex();
     int[] count = {0};
     try (Crew crew = new Crew()) {
@@ -56,7 +56,7 @@ class MutexTest {
   }
 
   @Test
-  void itIsHandedOverInTheOrderOfArrivalAndNobodyComesBetween() throws Exception {
+  void theMutexIsHandedOverInFifoOrderWithoutBarging() throws Exception {
     Mutex mutex = new Mutex();
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
@@ -74,7 +74,7 @@ class MutexTest {
                 .waits());
       }
       mutex.unlock();
-      mutex.lock(); // behind those who came before
+      mutex.lock(); // behind the earlier waiters
       order.add(9);
       mutex.unlock();
       for (Crew.Member member : members) {
@@ -103,7 +103,7 @@ class MutexTest {
                   }
                 });
       }
-      scheduler.start(); // not before both are there: the first could be done by then
+      scheduler.start(); // not before both fibers are submitted: the first could be done by then
       fibers[0].join();
       fibers[1].join();
     }
@@ -111,7 +111,7 @@ class MutexTest {
   }
 
   @Test
-  void tryLockTakesItOnlyIfFree() throws Exception {
+  void tryLockTakesTheMutexOnlyIfItIsFree() throws Exception {
     Mutex mutex = new Mutex();
     assertThat(mutex.tryLock()).isTrue();
     try (Crew crew = new Crew()) {
@@ -134,7 +134,7 @@ class MutexTest {
   }
 
   @Test
-  void aTimedOneThatGetsItInTimeHasIt() throws Exception {
+  void aTimedTryLockThatSucceedsInTimeHoldsTheMutex() throws Exception {
     Mutex mutex = new Mutex();
     mutex.lock();
     try (Crew crew = new Crew()) {
@@ -170,7 +170,7 @@ class MutexTest {
   }
 
   @Test
-  void whoDoesNotHoldItCannotUnlockAndIsToldWhoDoes() throws Exception {
+  void aNonOwnerCannotUnlockAndTheMessageNamesTheOwner() throws Exception {
     Mutex mutex = new Mutex();
     assertThatExceptionOfType(IllegalMonitorStateException.class)
         .isThrownBy(mutex::unlock)
@@ -196,7 +196,7 @@ class MutexTest {
   }
 
   @Test
-  void aDumpShowsWhoHoldsIt() throws Exception {
+  void aDumpShowsTheOwner() throws Exception {
     Mutex mutex = new Mutex();
     mutex.lock();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
@@ -217,7 +217,7 @@ class MutexTest {
 
   @Test
   @SuppressWarnings({"WaitNotInLoop", "JavaUtilDate"})
-  void aConditionGivesItAwayAndTakesItBackAsItWas() throws Exception {
+  void aConditionReleasesTheMutexAndRestoresItsHolds() throws Exception {
     Mutex mutex = new Mutex();
     Condition condition = mutex.newCondition();
     assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(condition::await);

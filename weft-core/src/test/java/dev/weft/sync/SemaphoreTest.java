@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Semaphores: how many are in, and in which order. */
+/** Semaphores: the number of permits, and the order of waiters. */
 @Feature({"Y4", "Y6"})
 class SemaphoreTest {
   @Test
-  void noMoreThanThePermitsAreInAtATime() throws Exception {
+  void noMoreHoldersThanPermits() throws Exception {
     Semaphore semaphore = new Semaphore(2);
     AtomicInteger in = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
@@ -45,7 +45,7 @@ class SemaphoreTest {
   }
 
   @Test
-  void firstComeFirstServedAlsoWhenTheFirstWantsMore() throws Exception {
+  void fifoAlsoWhenTheFirstWaiterWantsMorePermits() throws Exception {
     Semaphore semaphore = new Semaphore(0);
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
@@ -60,7 +60,7 @@ class SemaphoreTest {
                 .waits());
       }
       semaphore.release(2);
-      assertThat(semaphore.tryAcquire()).as("who waits comes first").isFalse();
+      assertThat(semaphore.tryAcquire()).as("a waiter comes first").isFalse();
       assertThat(semaphore.tryAcquire(Duration.ofMillis(1))).isFalse();
       assertThat(order).isEmpty();
       semaphore.release();
@@ -76,7 +76,7 @@ class SemaphoreTest {
 
   @Test
   @Feature("Y7")
-  void whenTheFirstGivesUpThoseWhoWantLessAreLetIn() throws Exception {
+  void whenTheFirstGivesUpWaitersForFewerPermitsAreServed() throws Exception {
     Semaphore semaphore = new Semaphore(1);
     try (Crew crew = new Crew()) {
       for (int i = 0; i < 3; i++) {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** A read lock is released by the fiber or thread that holds it, and by no other. */
 @Feature({"Y2", "Y6"})
-@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
+@SuppressWarnings("LockNotBeforeTry") // the test checks single steps
 class SharedMutexHoldersTest {
   private final SharedMutex shared = new SharedMutex();
   private final Lock read = shared.readLock();
@@ -76,7 +76,7 @@ class SharedMutexHoldersTest {
   }
 
   @Test
-  void aReaderThatWaitedHoldsIt() throws Exception {
+  void aReaderThatWaitedHoldsTheLock() throws Exception {
     try (Crew crew = new Crew()) {
       write.lock();
       CountDownLatch release = new CountDownLatch(1);
@@ -130,7 +130,7 @@ class SharedMutexHoldersTest {
   }
 
   @Test
-  void aFiberHoldsItWhereverItRuns() throws Exception {
+  void aFiberHoldsTheLockOnWhicheverThread() throws Exception {
     try (Scheduler one = Scheduler.builder().threads(2).build().start();
         Scheduler other = Scheduler.builder().threads(1).build().start()) {
       one.go(
@@ -176,7 +176,7 @@ class SharedMutexHoldersTest {
   }
 
   @Test
-  void aConditionVariableCannotReleaseWhatTheCallerDoesNotHold() throws Exception {
+  void aConditionVariableCannotReleaseALockThatTheCallerDoesNotHold() throws Exception {
     read.lock();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       scheduler
@@ -199,7 +199,7 @@ class SharedMutexHoldersTest {
           System.gc();
           return ended.get() == null;
         });
-    assertThat(write.tryLock()).as("what the fiber held stays held").isFalse();
+    assertThat(write.tryLock()).as("the fiber's holds stay").isFalse();
   }
 
   private WeakReference<Thread> threadOfAFiberThatNeverUnlocks() throws InterruptedException {

@@ -19,9 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 
-/** Shared mutexes: who may be in at a time, and who comes next. */
+/** Shared mutexes: which readers and writers hold the lock together, and which comes next. */
 @Feature({"Y2", "Y6"})
-@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
+@SuppressWarnings("LockNotBeforeTry") // the test checks single steps
 class SharedMutexTest {
   private final SharedMutex shared = new SharedMutex();
   private final Lock read = shared.readLock();
@@ -41,7 +41,7 @@ class SharedMutexTest {
                 () -> {
                   read.lock();
                   together.countDown();
-                  together.await(); // all three are in
+                  together.await(); // all three readers hold the lock
                   readers.incrementAndGet();
                   read.unlock();
                   for (int k = 0; k < 300; k++) {
@@ -221,7 +221,7 @@ class SharedMutexTest {
 
   @Test
   @Feature("Y7")
-  void readersBehindAWriterThatItsSchedulerHasGivenUpAreLetIn() throws Exception {
+  void readersBehindAWriterThatItsSchedulerGaveUpOnEnter() throws Exception {
     read.lock();
     Scheduler scheduler = Scheduler.builder().threads(1).failOnDeadlock(true).build().start();
     Fiber<Void> writer = scheduler.go(write::lock);

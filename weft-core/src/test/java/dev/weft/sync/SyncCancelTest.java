@@ -21,15 +21,15 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Who gives up leaves no trace, wherever it was: before the call, in the queue, and when the
- * hand-over and the cancel meet.
+ * A waiter that gives up leaves no trace, wherever it was: before the call, in the queue, and when
+ * the hand-over and the cancel meet.
  */
 @Feature({"Y7", "Y6"})
-@SuppressWarnings("LockNotBeforeTry") // single steps are what is tested
+@SuppressWarnings("LockNotBeforeTry") // the test checks single steps
 class SyncCancelTest {
   private static final Duration LONG = Duration.ofHours(1);
 
-  /** A thing that can be had, by one at a time. */
+  /** A resource for one holder at a time. */
   record Thing(Body take, Body giveBack, Body check) {}
 
   private static Arguments thing(String name, Supplier<Thing> thing) {
@@ -97,7 +97,7 @@ class SyncCancelTest {
         () -> assertThat(semaphore.availablePermits()).isEqualTo(1));
   }
 
-  /** A token that is waited for by a condition variable, one signal a token. */
+  /** A token behind a condition variable, one signal for each token. */
   @SuppressWarnings("WaitNotInLoop")
   private static Thing token(java.util.concurrent.locks.Lock lock, boolean timed) {
     ConditionVariable free = new ConditionVariable();
@@ -130,7 +130,7 @@ class SyncCancelTest {
         () -> assertThat(tokens).hasValue(1));
   }
 
-  /** Likewise, but the loop is in the condition variable. */
+  /** The same, but the loop is in the condition variable. */
   private static Thing tokenUntil(Mutex mutex) {
     ConditionVariable free = new ConditionVariable();
     AtomicInteger tokens = new AtomicInteger(1);
@@ -158,8 +158,8 @@ class SyncCancelTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("things")
-  void whoGivesUpInTheQueueIsPassedOver(String name, Supplier<Thing> supplier) throws Exception {
-    for (int leaver = 0; leaver < 3; leaver++) { // the first, in the middle, the last
+  void aWaiterThatGivesUpIsPassedOver(String name, Supplier<Thing> supplier) throws Exception {
+    for (int leaver = 0; leaver < 3; leaver++) { // the first, the middle, the last waiter
       Thing thing = supplier.get();
       try (Crew crew = new Crew()) {
         thing.take.run();
@@ -191,7 +191,7 @@ class SyncCancelTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("things")
-  void allMayGiveUp(String name, Supplier<Thing> supplier) throws Exception {
+  void allWaitersMayGiveUp(String name, Supplier<Thing> supplier) throws Exception {
     Thing thing = supplier.get();
     try (Crew crew = new Crew()) {
       thing.take.run();
@@ -208,7 +208,7 @@ class SyncCancelTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("things")
-  void aLimitAroundItEndsTheWait(String name, Supplier<Thing> supplier) throws Exception {
+  void aLimitAroundTheWaitEndsIt(String name, Supplier<Thing> supplier) throws Exception {
     Thing thing = supplier.get();
     thing.take.run();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
@@ -268,7 +268,7 @@ class SyncCancelTest {
         try {
           fiber.join();
         } catch (CancellationException e) {
-          // as asked
+          // expected
         }
       }
     }
@@ -286,7 +286,7 @@ class SyncCancelTest {
   @MethodSource("things")
   void aCancelledFiberDoesNotEvenBegin(String name, Supplier<Thing> supplier) throws Exception {
     if (name.startsWith("ConditionVariable") && !name.endsWith("until")) {
-      return; // there is nothing to wait for, and nobody is asked to
+      return; // the token is free, so the loop calls no await
     }
     Thing thing = supplier.get();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
@@ -311,10 +311,10 @@ class SyncCancelTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("things")
-  void whoWasGivenUpByItsSchedulerIsPassedOver(String name, Supplier<Thing> supplier)
+  void aWaiterThatItsSchedulerGaveUpOnIsPassedOver(String name, Supplier<Thing> supplier)
       throws Exception {
     if (name.contains("limit")) {
-      return; // no deadlock, so nobody gives up on it
+      return; // no deadlock, so the scheduler gives up on no fiber
     }
     Thing thing = supplier.get();
     thing.take.run();

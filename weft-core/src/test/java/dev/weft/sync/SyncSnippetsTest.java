@@ -45,7 +45,7 @@ class SyncSnippetsTest {
     }
     shared.readLock().lock();
     try {
-      config.get("colour"); // many may do this at a time
+      config.get("colour"); // many readers at a time
     } finally {
       shared.readLock().unlock();
     }
@@ -129,7 +129,7 @@ class SyncSnippetsTest {
               out.add("go");
             });
     out.add("prepared");
-    barrier.await(); // both have prepared before one goes on
+    barrier.await(); // both have prepared before either continues
     out.add("go");
     // @end
     other.join();

@@ -16,7 +16,7 @@ class WaitGroupTest {
   private final WaitGroup group = new WaitGroup();
 
   @Test
-  void allWhoWaitGoOnWhenAllIsDone() throws Exception {
+  void allWaitersGoOnWhenTheCountIsZero() throws Exception {
     group.await();
     try (Crew crew = new Crew()) {
       for (int round = 0; round < 3; round++) {
@@ -38,7 +38,7 @@ class WaitGroupTest {
 
   @Test
   @Feature("Y7")
-  void whoGivesUpLeavesTheOthersWaiting() throws Exception {
+  void aWaiterThatGivesUpLeavesTheOthersWaiting() throws Exception {
     group.add(1);
     try (Crew crew = new Crew()) {
       List<Crew.Member> members =

@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * No code of Weft asks for the time of day, which can be set, but sleepUntil and the awaitUntil of
- * a condition, whose arguments are one. What timers do with the clock they have is in {@link
- * TimerTest}.
+ * No code of Weft reads the wall clock, which can be set, except sleepUntil and the awaitUntil of a
+ * condition, which take a wall-clock time. {@link TimerTest} checks what timers do with their
+ * clock.
  */
 @Feature("T5")
 class MonotonicTimeTest {
@@ -44,7 +44,7 @@ class MonotonicTimeTest {
           "java/util/concurrent/locks/Condition.awaitUntil");
 
   @Test
-  void onlyWhatIsGivenATimeOfDayAsksForIt() throws Exception {
+  void onlyMethodsThatTakeAWallClockTimeReadTheWallClock() throws Exception {
     Path classes =
         Path.of(
             URI.create(Fiber.class.getProtectionDomain().getCodeSource().getLocation().toString()));

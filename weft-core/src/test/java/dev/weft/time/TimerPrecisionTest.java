@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Never early, and hardly late. The bounds above are for a busy machine: idle ones do 2 ms. */
+/**
+ * Never early, and hardly late. The upper bounds are for a busy machine: an idle machine keeps 2
+ * ms.
+ */
 @Feature("T2")
 @Timeout(60)
 class TimerPrecisionTest {
@@ -78,7 +81,7 @@ class TimerPrecisionTest {
   }
 
   /**
-   * The time is over before the worker would sleep, so that the bound holds on a busy machine too.
+   * The limit passes before the worker would sleep, so that the bound holds on a busy machine too.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
@@ -130,7 +133,7 @@ class TimerPrecisionTest {
   }
 
   @Test
-  void aNewEarliestTimerOfAFiberDoesSoToo() throws Exception {
+  void aNewEarliestTimerOfAFiberWakesTheSleepingThreadToo() throws Exception {
     Fiber<Void> far =
         scheduler.go(
             FiberOptions.named("far").onThread(1), () -> Fiber.sleep(Duration.ofMinutes(10)));

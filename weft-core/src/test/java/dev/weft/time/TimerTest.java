@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** What timers do when, on a clock that only the test moves: so it also is the only clock used. */
+/** When timers fire, on a clock that only the test moves: so timers use no other clock. */
 @Feature("T5")
 class TimerTest {
   /** The queue rounds up to ticks of 2^17 ns. */
@@ -29,7 +29,7 @@ class TimerTest {
     return Duration.ofMillis(millis);
   }
 
-  /** Checks that there was one call for each of these times, at it or up to a tick later. */
+  /** Checks that there was one call for each of these times, at that time or up to a tick later. */
   private void assertCalledAt(long... millis) {
     assertThat(calls).hasSize(millis.length);
     for (int i = 0; i < millis.length; i++) {
@@ -54,7 +54,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void withoutDelayItFiresAtOnceButNotOnTheSpot() {
+  void aTimerWithoutDelayFiresAtOnceButNotInsideTheCall() {
     timers.after(Duration.ZERO, this::call);
     assertThat(calls).isEmpty();
     virtual.advance(TICK);
@@ -63,7 +63,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void aCancelledOneDoesNotFire() {
+  void aCancelledTimerDoesNotFire() {
     Timer timer = timers.after(ms(10), this::call);
     assertThat(timer.cancel()).isTrue();
     assertThat(timer.cancel()).isFalse();
@@ -75,7 +75,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void cancelResetAndRefreshAreTooLateOnceItHasFired() {
+  void cancelResetAndRefreshAreTooLateOnceATimerHasFired() {
     Timer timer = timers.after(ms(10), this::call);
     virtual.advance(ms(11));
     assertThat(timer.cancel()).isFalse();
@@ -89,7 +89,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void resetAndRefreshDoNotReviveACancelledOne() {
+  void resetAndRefreshDoNotReviveACancelledTimer() {
     Timer timer = timers.every(ms(10), this::call);
     timer.cancel();
     assertThat(timer.refresh()).isFalse();
@@ -100,7 +100,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void cancelAndResetAreTooLateOnceAWorkerHasTakenIt() {
+  void cancelAndResetAreTooLateOnceAWorkerHasTakenTheTimer() {
     Timer cancelled = timers.after(ms(10), this::call);
     Timer reset = timers.after(ms(10), this::call);
     virtual.jumpAndTakeDue(ms(11));
@@ -115,7 +115,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void cancelAndResetOfARecurringOneAreInTimeUntilAWorkerCallsIt() {
+  void cancelAndResetOfARecurringTimerAreInTimeUntilAWorkerCallsIt() {
     Timer cancelled = timers.every(ms(10), this::call);
     Timer reset = timers.every(ms(20), this::call);
     virtual.jumpAndTakeDue(ms(21));
@@ -129,7 +129,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void refreshStartsItsTimeAnew() {
+  void refreshRestartsTheDelay() {
     Timer timer = timers.after(ms(10), this::call);
     for (int i = 0; i < 5; i++) {
       virtual.advance(ms(9));
@@ -142,7 +142,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void resetCountsFromNowOrFromWhereItBegan() {
+  void resetCountsFromNowOrFromTheStart() {
     Timer fromNow = timers.after(ms(50), this::call);
     virtual.advance(ms(20));
     assertThat(fromNow.reset(ms(10), true)).isTrue();
@@ -171,7 +171,7 @@ class TimerTest {
 
   @Test
   @Feature({"T1", "T4"})
-  void aRecurringOneFiresUntilItIsCancelled() {
+  void aRecurringTimerFiresUntilItIsCancelled() {
     Timer timer = timers.every(ms(10), this::call);
     virtual.advance(ms(35));
     assertThat(timers.pending()).isEqualTo(1);
@@ -184,7 +184,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void itCanCancelItselfInItsCallback() {
+  void aTimerCanCancelItselfInItsCallback() {
     AtomicReference<Timer> self = new AtomicReference<>();
     self.set(
         timers.every(
@@ -201,7 +201,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void cancelStopsARecurringOneThatHasFiredButNotBegunItsCallback() {
+  void cancelStopsARecurringTimerThatHasFiredButNotStartedItsCallback() {
     virtual.holdCallbacks();
     Timer rate = timers.every(ms(10), this::call);
     Timer delay = timers.everyAfter(ms(10), this::call);
@@ -230,7 +230,7 @@ class TimerTest {
 
   @Test
   @Feature("T4")
-  void itKeepsItsRateWithoutDrift() {
+  void aRecurringTimerKeepsItsRateWithoutDrift() {
     timers.every(ms(10), this::call);
     for (int i = 0; i < 3_000; i++) {
       virtual.advance(Duration.ofNanos(3_333_333)); // out of step with the period
@@ -243,19 +243,19 @@ class TimerTest {
 
   @Test
   @Feature("T4")
-  void whatIsMissedWhileACallbackRunsIsLeftOut() {
+  void ticksMissedWhileACallbackRunsAreSkipped() {
     timers.every(ms(10), this::call);
     virtual.holdCallbacks();
     virtual.advance(ms(35));
     assertThat(virtual.callbacksBegun()).isEqualTo(1);
-    virtual.releaseCallbacks(); // it began at 10 and took until 35
+    virtual.releaseCallbacks(); // the callback started at 10 and ran until 35
     virtual.advance(ms(20));
     assertCalledAt(35, 40, 50);
   }
 
   @Test
   @Feature("T4")
-  void whatIsMissedInAPauseOfTheMachineIsLeftOut() {
+  void ticksMissedInAPauseOfTheMachineAreSkipped() {
     timers.every(ms(10), this::call);
     virtual.jump(ms(1_005));
     virtual.advance(ms(20));
@@ -269,7 +269,7 @@ class TimerTest {
     virtual.holdCallbacks();
     virtual.advance(ms(35));
     assertThat(virtual.callbacksBegun()).isEqualTo(1);
-    virtual.releaseCallbacks(); // ends at 35
+    virtual.releaseCallbacks(); // the callback ends at 35
     virtual.advance(ms(15));
     assertCalledAt(35, 45);
     assertThat(timers.pending()).isEqualTo(1);
@@ -285,7 +285,7 @@ class TimerTest {
     virtual.holdCallbacks();
     virtual.advance(ms(15));
     assertThat(reset.reset(ms(100), true)).isTrue();
-    virtual.releaseCallbacks(); // ends at 15
+    virtual.releaseCallbacks(); // the callback ends at 15
     virtual.advance(ms(110));
     assertCalledAt(15, 115);
     virtual.holdCallbacks();
@@ -302,7 +302,7 @@ class TimerTest {
 
   @Test
   @Feature("T3")
-  void withItsConditionGoneItIsNotCalled() {
+  void aTimerWithoutItsConditionDoesNotRun() {
     WeakReference<Object> gone = new WeakReference<>(new Object());
     Object kept = new Object();
     WeakReference<Object> there = new WeakReference<>(kept);
@@ -318,7 +318,7 @@ class TimerTest {
 
   @Test
   @Feature("T3")
-  void aRecurringOneEndsWithItsCondition() {
+  void aRecurringTimerEndsWithItsCondition() {
     Object kept = new Object();
     WeakReference<Object> condition = new WeakReference<>(kept);
     timers.everyWhile(condition, ms(10), this::call);
@@ -333,7 +333,7 @@ class TimerTest {
 
   @Test
   @Feature("T3")
-  void withItsConditionGoneBeforeItsFiberRunsItIsNotCalled() {
+  void aTimerThatLosesItsConditionBeforeItsFiberRunsDoesNotRun() {
     WeakReference<Object> condition = new WeakReference<>(new Object());
     timers.afterWhile(condition, ms(10), this::call);
     timers.everyWhile(condition, ms(10), this::call);
@@ -348,7 +348,7 @@ class TimerTest {
 
   @Test
   @Feature("T4")
-  void aRecurringOneWhoseFiberCannotBeginGoesOn() {
+  void aRecurringTimerGoesOnIfItsFiberCannotStart() {
     timers.every(ms(10), this::call);
     timers.everyAfter(ms(10), this::call);
     virtual.refuseCallbacks(true);
@@ -380,7 +380,7 @@ class TimerTest {
 
   @Test
   @Feature("T1")
-  void aDelayBeyondAllTimesNeverComes() {
+  void aTimerWithAnInfiniteDelayNeverFires() {
     Timer timer = timers.after(Duration.ofSeconds(Long.MAX_VALUE), this::call);
     virtual.advance(Duration.ofDays(365 * 100));
     assertThat(calls).isEmpty();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The timers of a scheduler; what they do when is in {@link TimerTest}, on a virtual clock. */
+/** The timers of a scheduler; {@link TimerTest} checks their times, on a virtual clock. */
 @Timeout(60)
 class TimersTest {
   private final List<Throwable> uncaught = new CopyOnWriteArrayList<>();
@@ -60,7 +60,7 @@ class TimersTest {
 
   @Test
   @Feature({"T1", "S5"})
-  void stopWaitsForOneShotsButNotForRecurringOnes() {
+  void stopWaitsForOneShotButNotForRecurringTimers() {
     scheduler.start();
     AtomicInteger once = new AtomicInteger();
     timers.after(Duration.ofMillis(30), once::incrementAndGet);
@@ -74,7 +74,7 @@ class TimersTest {
 
   @Test
   @Feature({"T1", "S5"})
-  void stopDoesNotWaitForWhatIsCancelled() throws Exception {
+  void stopDoesNotWaitForCancelledTimers() throws Exception {
     scheduler.start();
     Timer timer = timers.after(Duration.ofHours(1), () -> {});
     Thread stopper = Thread.ofPlatform().start(scheduler::stop);
@@ -85,7 +85,7 @@ class TimersTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   @Feature({"T1", "S5"})
-  void recurringTimersOfAStoppingSchedulerFailNobody(boolean useCaller) {
+  void recurringTimersOfAStoppingSchedulerReportNoFailure(boolean useCaller) {
     for (int round = 0; round < 200; round++) {
       Scheduler brief =
           Scheduler.builder()
@@ -129,7 +129,7 @@ class TimersTest {
 
   @Test
   @Feature("T1")
-  void eachTimerIsEitherCancelledOrCalledWhoeverIsFaster() throws Exception {
+  void eachTimerIsEitherCancelledOrCalled() throws Exception {
     scheduler.start();
     Random random = new Random(11);
     AtomicInteger called = new AtomicInteger();
@@ -152,7 +152,7 @@ class TimersTest {
 
   @Test
   @Feature("T4")
-  void aCallbackThatIsStillRunningIsNotRunAgainBesideItself() throws Exception {
+  void aCallbackNeverRunsConcurrentlyWithItself() throws Exception {
     scheduler.start();
     AtomicInteger running = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
@@ -173,7 +173,7 @@ class TimersTest {
 
   @Test
   @Feature("T4")
-  void theRateIsKeptThoughEachCallbackIsSlow() throws Exception {
+  void theRateIsKeptAlthoughEachCallbackIsSlow() throws Exception {
     scheduler.start();
     int period = 20;
     int runs = 10;
@@ -190,7 +190,7 @@ class TimersTest {
             });
     calls.await();
     timer.cancel();
-    for (int i = 0; i < runs; i++) { // never before its turn, however late the others were
+    for (int i = 0; i < runs; i++) { // never early, however late the other timers were
       assertThat(times.get(i)).isGreaterThanOrEqualTo((i + 1L) * period * 1_000_000);
     }
   }
@@ -256,14 +256,14 @@ class TimersTest {
       }
     }
     assertThat(timers.pending()).isZero();
-    // about a second; a scan of the others for each would take hours
+    // about a second; a scan of the other timers for each would take hours
     assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(30));
   }
 
-  /** It expires on the threads of workers, which must never wait for a fiber of their own. */
+  /** Timers expire on the threads of workers, which must never wait for a fiber of their own. */
   @Test
   @Feature({"T1", "T4"})
-  void fibersThatResetARecurringOneDoNotBlockTheThreads() throws Exception {
+  void fibersThatResetARecurringTimerDoNotBlockTheWorkers() throws Exception {
     scheduler.start();
     Timer timer = timers.every(Duration.ofNanos(1), () -> {});
     List<Fiber<Void>> fibers = new ArrayList<>();

@@ -12,7 +12,10 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** Timers of a clock that stands until a test moves it, and callbacks that run when it says so. */
+/**
+ * Timers of a clock that stands until a test moves it, and callbacks that run when the test says
+ * so.
+ */
 final class VirtualTimers implements TimerHost, TimerPlace {
   private record Begun(Body callback, Runnable after) {}
 
@@ -49,7 +52,7 @@ final class VirtualTimers implements TimerHost, TimerPlace {
     callDue();
   }
 
-  /** The first half of a worker's duty: takes what is due from the queue, but calls none of it. */
+  /** The first half of a worker's duty: takes due timers from the queue, but runs no callback. */
   void jumpAndTakeDue(Duration time) {
     now += time.toNanos();
     takeDue();
@@ -59,7 +62,7 @@ final class VirtualTimers implements TimerHost, TimerPlace {
     queue.expire(now, due::add);
   }
 
-  /** The second half. */
+  /** The second half of a worker's duty: starts the callbacks. */
   void callDue() {
     due.forEach(TimerNode::onExpired);
     due.clear();
@@ -73,7 +76,7 @@ final class VirtualTimers implements TimerHost, TimerPlace {
     callbacksHeld = true;
   }
 
-  /** From now on no fiber of a callback can begin. */
+  /** From now on no fiber of a callback can start. */
   void refuseCallbacks(boolean refuse) {
     refused = refuse;
   }

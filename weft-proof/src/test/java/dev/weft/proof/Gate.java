@@ -3,7 +3,7 @@ package dev.weft.proof;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Where a server holds its callers back until the test has counted them. */
+/** Holds the callers of a server back until the test has counted them. */
 final class Gate {
   private final AtomicInteger arrived = new AtomicInteger();
   private final CountDownLatch open = new CountDownLatch(1);

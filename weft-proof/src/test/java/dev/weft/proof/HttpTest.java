@@ -35,7 +35,7 @@ class HttpTest {
     return range(0, n).mapToObj(i -> "page " + i).toList();
   }
 
-  private static void whoWaitsBlocksNoThread(WebClient.Kind kind, Site site, int n)
+  private static void aWaitingRequestBlocksNoThread(WebClient.Kind kind, Site site, int n)
       throws Exception {
     try (OneThread one = new OneThread();
         WebClient client = kind.open(certificate, OneThread.LIMIT)) {
@@ -45,7 +45,7 @@ class HttpTest {
       one.hasFreeThread();
       site.gate().open();
       assertThat(joinAll(fibers)).isEqualTo(pages(n));
-      // and over the connections that are open by now
+      // and again over the connections that are open by now
       fibers = one.goAll(n, i -> client.ask(site.uri("/page/" + i), Optional.empty()));
       assertThat(joinAll(fibers)).isEqualTo(pages(n));
     }
@@ -53,22 +53,22 @@ class HttpTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoWaitsForTheServerBlocksNoThread(WebClient.Kind kind) throws Exception {
+  void waitingForTheServerBlocksNoThread(WebClient.Kind kind) throws Exception {
     try (Site site = new Site(Optional.empty())) {
-      whoWaitsBlocksNoThread(kind, site, FIBERS);
+      aWaitingRequestBlocksNoThread(kind, site, FIBERS);
     }
   }
 
-  /** A quarter of them, for handshakes take time: {@link SocketTest} has 200 with TLS. */
+  /** A quarter of the fibers, because handshakes take time: {@link SocketTest} has 200 with TLS. */
   @ParameterizedTest
   @EnumSource
-  void norDoesItWithTls(WebClient.Kind kind) throws Exception {
+  void waitingForATlsServerBlocksNoThread(WebClient.Kind kind) throws Exception {
     try (Site site = new Site(Optional.of(certificate))) {
-      whoWaitsBlocksNoThread(kind, site, FIBERS / 4);
+      aWaitingRequestBlocksNoThread(kind, site, FIBERS / 4);
     }
   }
 
-  /** More than the socket buffers hold. */
+  /** The bodies are larger than the socket buffers. */
   @ParameterizedTest
   @EnumSource
   void largeBodiesBothWays(WebClient.Kind kind) throws Exception {
@@ -78,7 +78,7 @@ class HttpTest {
         WebClient client = kind.open(certificate, OneThread.LIMIT)) {
       List<Fiber<Boolean>> fibers =
           one.goAll(
-              20, // 40 MB on the way is enough
+              20, // 40 MB in transit is enough
               i ->
                   i % 2 == 0
                       ? client.ask(site.uri("/large"), Optional.empty()).length() == Site.LARGE
@@ -89,7 +89,8 @@ class HttpTest {
 
   @ParameterizedTest
   @EnumSource
-  void readTimeoutsAndCutAnswersFailAndTheOthersGoOn(WebClient.Kind kind) throws Exception {
+  void readTimeoutsAndTruncatedResponsesFailAndTheOtherFibersGoOn(WebClient.Kind kind)
+      throws Exception {
     try (Site site = new Site(Optional.empty());
         OneThread one = new OneThread();
         WebClient impatient = kind.open(certificate, Duration.ofMillis(200));
@@ -122,7 +123,7 @@ class HttpTest {
 
   @ParameterizedTest
   @EnumSource
-  void aCancelledFiberLeavesItsQuestionAtOnce(WebClient.Kind kind) throws Exception {
+  void aCancelledFiberLeavesItsRequestAtOnce(WebClient.Kind kind) throws Exception {
     try (Site site = new Site(Optional.empty());
         OneThread one = new OneThread();
         WebClient client = kind.open(certificate, OneThread.LIMIT.multipliedBy(2))) {

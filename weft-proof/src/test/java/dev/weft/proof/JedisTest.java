@@ -68,7 +68,7 @@ class JedisTest {
   }
 
   @Test
-  void whoWaitsForTheServerBlocksNoThread() throws Exception {
+  void waitingForTheServerBlocksNoThread() throws Exception {
     try (OneThread one = new OneThread();
         RedisClient client = client(server, FIBERS);
         Jedis other = new Jedis(URI.create(server.url()))) {
@@ -105,7 +105,7 @@ class JedisTest {
   }
 
   @Test
-  void aServerThatDiesFailsThemAll() throws Exception {
+  void aKilledServerFailsAllFibers() throws Exception {
     try (TestServer mortal = TestServer.start("redis");
         OneThread one = new OneThread();
         RedisClient client = client(mortal, FIBERS);
@@ -128,13 +128,13 @@ class JedisTest {
   }
 
   @Test
-  void aCancelledFiberLeavesItsQuestionAtOnce() throws Exception {
+  void aCancelledFiberLeavesItsRequestAtOnce() throws Exception {
     try (OneThread one = new OneThread();
         RedisClient client = client(server, 1);
         Jedis other = new Jedis(URI.create(server.url()))) {
       Fiber<List<String>> asking = one.go(() -> client.blpop(0, "list"));
       one.eventually("it asks", () -> blockedClients(other) == 1);
-      Fiber<String> waiting = one.go(() -> client.get("key")); // for the only connection
+      Fiber<String> waiting = one.go(() -> client.get("key")); // waits for the only connection
       one.hasFreeThread();
       waiting.cancel();
       assertThatThrownBy(() -> join(waiting)).isInstanceOf(CancellationException.class);

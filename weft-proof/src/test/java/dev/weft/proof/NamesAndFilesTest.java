@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the system offers only as a call that blocks: names and files. */
+/** Names and files, for which the system has only blocking calls. */
 @Feature("H8")
 class NamesAndFilesTest {
   @Test
@@ -40,9 +40,9 @@ class NamesAndFilesTest {
     }
   }
 
-  /** Longer than a name can be, so that no server is asked for it. */
+  /** The name is longer than any valid name, so the resolver asks no server. */
   @Test
-  void namesThatAreNone() throws Exception {
+  void unknownNames() throws Exception {
     try (OneThread one = new OneThread()) {
       List<Fiber<String>> fibers =
           one.goAll(
@@ -85,9 +85,9 @@ class NamesAndFilesTest {
     }
   }
 
-  /** Named pipes: whoever opens one waits for the other side, deep in the system. */
+  /** Named pipes: an open waits in the kernel for the other side. */
   @Test
-  void whoWaitsForAFileInABlockingCallBlocksNoThread(@TempDir Path folder) throws Exception {
+  void waitingForAFileInABlockingCallBlocksNoWorker(@TempDir Path folder) throws Exception {
     List<Path> pipes = range(0, FIBERS).mapToObj(i -> folder.resolve("pipe-" + i)).toList();
     List<String> make = new ArrayList<>(List.of("mkfifo"));
     pipes.forEach(pipe -> make.add(pipe.toString()));
@@ -99,7 +99,7 @@ class NamesAndFilesTest {
           "all wait, for their pipe or for a helper thread",
           () -> one.stats().blocking() + one.stats().awaitingHelper() == FIBERS);
       one.hasFreeThread();
-      for (Path pipe : pipes) { // helper threads serve first who came first
+      for (Path pipe : pipes) { // helper threads serve in FIFO order
         Files.writeString(pipe, "through " + pipe.getFileName());
       }
       assertThat(joinAll(fibers))

@@ -22,16 +22,16 @@ import java.util.logging.SimpleFormatter;
 /**
  * A scheduler with one thread. A fiber on it, its heart, beats every millisecond: it stops if
  * another fiber blocks the thread. When this is closed, all fibers must be done, and Weft must not
- * have reported a blocked thread, a deadlock or an unseen failure meanwhile.
+ * have reported a stuck worker, a deadlock or an unobserved failure meanwhile.
  */
 final class OneThread implements AutoCloseable {
-  /** How many fibers ask at once, where no server's limit forbids. */
+  /** The number of concurrent fibers, where the server has no lower limit. */
   static final int FIBERS = 200;
 
-  /** For what should take a moment; long, for the machine may be busy. */
+  /** The limit of waits that should be short; long, because the machine may be busy. */
   static final Duration LIMIT = Duration.ofSeconds(20);
 
-  /** What {@link #goAll} starts. */
+  /** The body of the fibers that {@link #goAll} starts. */
   interface Numbered<T> {
     T call(int i) throws Exception;
   }
@@ -82,7 +82,7 @@ final class OneThread implements AutoCloseable {
     }
   }
 
-  /** Waits for all and returns what they returned, in their order. */
+  /** Waits for all fibers and returns their results, in their order. */
   static <T> List<T> joinAll(List<Fiber<T>> fibers) throws InterruptedException {
     List<T> results = new ArrayList<>();
     for (Fiber<T> fiber : fibers) {
@@ -91,13 +91,13 @@ final class OneThread implements AutoCloseable {
     return results;
   }
 
-  /** Returns once the heart has beaten some more: whoever waits now blocks no thread. */
+  /** Returns after some more heartbeats: the fibers that wait meanwhile block no thread. */
   void hasFreeThread() throws InterruptedException {
     long now = beats;
     eventually("the heart beats: the thread is free", () -> beats > now + 20);
   }
 
-  /** Returns as soon as the condition holds; with a dump of the fibers if it never does. */
+  /** Returns as soon as the condition holds; fails with a dump of the fibers if it never does. */
   void eventually(String what, BooleanSupplier condition) throws InterruptedException {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
@@ -112,7 +112,7 @@ final class OneThread implements AutoCloseable {
     return scheduler.stats();
   }
 
-  /** Returns what Weft has logged so far. */
+  /** Returns Weft's log so far. */
   List<String> reports() {
     return List.copyOf(reports.texts);
   }

@@ -9,7 +9,7 @@ import dev.weft.testkit.Feature;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** That the proof can fail, and that it is about what it says: with the hook, or without it. */
+/** The proof can fail, and the hook is on or off as the run says. */
 @Feature("H8")
 class OneThreadTest {
   @Test
@@ -22,7 +22,7 @@ class OneThreadTest {
   }
 
   @Test
-  void aFiberThatHoldsTheThreadIsFoundOut() throws Exception {
+  void aFiberThatHoldsTheThreadIsDetected() throws Exception {
     AtomicBoolean over = new AtomicBoolean();
     OneThread one = new OneThread();
     one.hasFreeThread();

@@ -7,15 +7,15 @@ import java.net.URLClassLoader;
 import java.nio.file.Path;
 import javax.sql.DataSource;
 
-/** The releases of PostgreSQL's JDBC driver that are tried, each from a class loader of its own. */
+/** The tested releases of PostgreSQL's JDBC driver, each from its own class loader. */
 enum PostgresDriver {
-  /** The newest: it waits for the server with a {@code ReentrantLock} in its hands. */
+  /** The newest release: it waits for the server while it holds a {@code ReentrantLock}. */
   CURRENT(PostgresDriver.class.getClassLoader()),
 
-  /** The last before 42.6: it waits for the server inside {@code synchronized}. */
+  /** The last release before 42.6: it waits for the server inside {@code synchronized}. */
   SYNCHRONIZED(jarLoader(Path.of(System.getProperty("weft.old-driver"))));
 
-  @SuppressWarnings("ImmutableEnumChecker") // nobody sets its assertion status
+  @SuppressWarnings("ImmutableEnumChecker") // no code sets the loader's assertion status
   private final ClassLoader loader;
 
   PostgresDriver(ClassLoader loader) {
@@ -31,7 +31,7 @@ enum PostgresDriver {
     }
   }
 
-  /** Returns what makes connections to the server. */
+  /** Returns a data source for the server. */
   DataSource dataSource(TestServer server) throws ReflectiveOperationException {
     Class<?> type = loader.loadClass("org.postgresql.ds.PGSimpleDataSource");
     DataSource source = (DataSource) type.getConstructor().newInstance();
@@ -39,7 +39,7 @@ enum PostgresDriver {
     return source;
   }
 
-  /** Returns what the driver says of itself: {@code 42.5.6}. */
+  /** Returns the version that the driver reports: {@code 42.5.6}. */
   String version() throws ReflectiveOperationException {
     return (String)
         loader.loadClass("org.postgresql.util.DriverInfo").getField("DRIVER_VERSION").get(null);

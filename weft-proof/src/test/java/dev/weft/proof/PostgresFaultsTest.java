@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What goes wrong with a database: clear exceptions, the other fibers go on, nothing hangs. */
+/** Faults of a database: clear exceptions, the other fibers go on, nothing hangs. */
 @Feature("H8")
 class PostgresFaultsTest {
   private static final String TERMINATED = "57P01";
@@ -53,7 +53,7 @@ class PostgresFaultsTest {
     }
   }
 
-  /** Asks, and returns how it failed. */
+  /** Runs a query and returns its failure. */
   private static String stateOfFailure(DataSource source, String question) {
     try {
       ask(source, question);
@@ -65,7 +65,7 @@ class PostgresFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  void terminatedConnectionsFailAndTheOthersGoOn(PostgresDriver driver) throws Exception {
+  void terminatedConnectionsFailAndTheOtherFibersGoOn(PostgresDriver driver) throws Exception {
     DataSource source = driver.dataSource(server);
     try (OneThread one = new OneThread();
         Connection holder = source.getConnection();
@@ -89,7 +89,7 @@ class PostgresFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  void aServerThatDiesFailsThemAll(PostgresDriver driver) throws Exception {
+  void aKilledServerFailsAllFibers(PostgresDriver driver) throws Exception {
     try (TestServer mortal = TestServer.start("postgres");
         OneThread one = new OneThread()) {
       DataSource source = driver.dataSource(mortal);
@@ -122,7 +122,7 @@ class PostgresFaultsTest {
       one.eventually("it asks", () -> sleepers(driver) == 1);
       fiber.cancel();
       assertThatThrownBy(() -> join(fiber)).isInstanceOf(CancellationException.class);
-      // the pool has seen that the connection is broken, and opens another
+      // the pool has noticed the broken connection and opens another
       assertThat(join(one.go(() -> ask(pool, "select 2")))).isEqualTo(2);
     }
     endSleepers(driver);
@@ -140,7 +140,7 @@ class PostgresFaultsTest {
                 try {
                   Weft.withTimeout(
                       Duration.ofMillis(300),
-                      () -> ask(pool, "select 1 from pg_sleep(600)")); // or waits for its turn
+                      () -> ask(pool, "select 1 from pg_sleep(600)")); // or waits for a connection
                   return "answered";
                 } catch (TimeoutException e) {
                   return "timed out";
@@ -173,7 +173,7 @@ class PostgresFaultsTest {
                     return "none";
                   } catch (SQLException e) {
                     statement.setQueryTimeout(0);
-                    statement.execute("select 1"); // the connection is as good as before
+                    statement.execute("select 1"); // the connection is still usable
                     return e.getSQLState();
                   }
                 }
@@ -183,11 +183,11 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void anExhaustedPoolSaysSoAndIsWellAfterwards() throws Exception {
+  void anExhaustedPoolSaysSoAndWorksAfterwards() throws Exception {
     HikariConfig config = new HikariConfig();
     config.setDataSource(PostgresDriver.CURRENT.dataSource(server));
     config.setMaximumPoolSize(2);
-    config.setConnectionTimeout(250); // HikariCP takes no less
+    config.setConnectionTimeout(250); // HikariCP's minimum
     try (OneThread one = new OneThread();
         HikariDataSource pool = new HikariDataSource(config)) {
       Gate gate = new Gate();
@@ -230,7 +230,7 @@ class PostgresFaultsTest {
     }
   }
 
-  /** The server notices only when it is done that nobody waits any longer. */
+  /** The server notices only at the end of the query that no client waits any more. */
   private static void endSleepers(PostgresDriver driver) throws Exception {
     ask(
         driver.dataSource(server),

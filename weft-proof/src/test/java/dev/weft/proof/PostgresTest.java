@@ -47,12 +47,12 @@ class PostgresTest {
     HikariConfig config = new HikariConfig();
     config.setDataSource(driver.dataSource(server));
     config.setMaximumPoolSize(size);
-    config.setMinimumIdle(0); // opened when asked for; HikariCP takes its time to fill up otherwise
+    config.setMinimumIdle(0); // opens connections on demand, not slowly in advance
     config.setConnectionTimeout(OneThread.LIMIT.toMillis());
     return new HikariDataSource(config);
   }
 
-  /** Asks for one number on a connection of its own. */
+  /** Reads one number over a separate connection. */
   static int ask(DataSource source, String question) throws SQLException {
     try (Connection connection = source.getConnection()) {
       return ask(connection, question);
@@ -73,15 +73,15 @@ class PostgresTest {
 
   @ParameterizedTest
   @EnumSource
-  void theDriverIsTheOneItShouldBe(PostgresDriver driver) throws Exception {
+  void theDriverHasTheExpectedVersion(PostgresDriver driver) throws Exception {
     assertThat(driver.version())
         .matches(driver == PostgresDriver.CURRENT ? "42\\.([7-9]|\\d\\d)\\..*" : "42\\.5\\..*");
   }
 
-  /** The server keeps all of them waiting for a lock until it has heard from all. */
+  /** The server makes all fibers wait for a lock until all their queries have arrived. */
   @ParameterizedTest
   @EnumSource
-  void whoWaitsForTheServerBlocksNoThread(PostgresDriver driver) throws Exception {
+  void waitingForTheServerBlocksNoThread(PostgresDriver driver) throws Exception {
     DataSource source = driver.dataSource(server);
     try (OneThread one = new OneThread();
         Connection holder = source.getConnection();
@@ -107,7 +107,7 @@ class PostgresTest {
     }
   }
 
-  /** One after the other would take 40 s. */
+  /** In sequence the queries would take 40 s. */
   @ParameterizedTest
   @EnumSource
   void twoHundredSleepsOfAFifthOfASecondTakeLessThanASecond(PostgresDriver driver)
@@ -118,7 +118,7 @@ class PostgresTest {
       List<Connection> connections = joinAll(one.goAll(FIBERS, _ -> source.getConnection()));
       Duration opening = since(start);
       Duration best = OneThread.LIMIT;
-      // the best of some: the machine may be busy with other things
+      // the best of several runs: the machine may be busy
       for (int attempt = 0; attempt < 5 && best.toMillis() >= 1000; attempt++) {
         start = System.nanoTime();
         List<Fiber<Integer>> fibers =
@@ -142,10 +142,10 @@ class PostgresTest {
     return Duration.ofNanos(System.nanoTime() - start);
   }
 
-  /** HikariCP hands its connections round; it opens some 30 a second, so there are not 200. */
+  /** HikariCP reuses its connections; it opens some 30 a second, so there are not 200. */
   @ParameterizedTest
   @EnumSource
-  void whoWaitsForAConnectionBlocksNoThread(PostgresDriver driver) throws Exception {
+  void waitingForAConnectionBlocksNoThread(PostgresDriver driver) throws Exception {
     int connections = 20;
     try (OneThread one = new OneThread();
         HikariDataSource pool = pool(server, driver, connections)) {
@@ -184,7 +184,7 @@ class PostgresTest {
         statement.execute(
             "insert into " + table + " select n, 100 from generate_series(0, 9) as n");
       }
-      // each takes from one account and gives to the next, in an order that cannot deadlock
+      // each transaction moves money from one account to the next, in an order that cannot deadlock
       List<Fiber<Integer>> fibers =
           one.goAll(FIBERS, i -> transfer(pool, table, i % 9, i % 9 + 1, 1 + i % 3));
       assertThat(joinAll(fibers)).containsOnly(2);
@@ -217,7 +217,7 @@ class PostgresTest {
     }
   }
 
-  /** More than the socket buffers hold, so that both sides wait for each other. */
+  /** The values are larger than the socket buffers, so that both sides wait for each other. */
   @Test
   void largeValues() throws Exception {
     int size = 1_000_000;
@@ -225,7 +225,7 @@ class PostgresTest {
     try (OneThread one = new OneThread()) {
       List<Fiber<Integer>> fibers =
           one.goAll(
-              20, // 20 MB on the way is enough
+              20, // 20 MB in transit is enough
               i -> {
                 byte[] value = new byte[size];
                 value[i] = (byte) i;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Runs {@code examples/Report.java}, which needs a database; the other examples do not. */
-@Timeout(value = 5, unit = TimeUnit.MINUTES) // Weft may have to be built, and the driver to be got
+@Timeout(value = 5, unit = TimeUnit.MINUTES) // may build Weft and download the driver
 class ReportTest {
   private static final Path ROOT = Path.of(System.getProperty("weft.root"));
 
@@ -34,7 +34,7 @@ class ReportTest {
 
   @Test
   @Feature("H8")
-  void printsWhatItShould() throws Exception {
+  void printsTheExpectedOutput() throws Exception {
     try (TestServer server = TestServer.start("postgres")) {
       Command.Result result = report(server.url()).run();
       assertThat(result.stdout()).isEqualTo(Files.readString(ROOT.resolve("examples/Report.out")));

@@ -15,7 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * An HTTP server on platform threads, so that nothing of it is on fibers: the JDK's own.
+ * An HTTP server on platform threads, without fibers: the JDK's own.
  *
  * <pre>
  * /page/N     answers "page N"
@@ -23,7 +23,7 @@ import java.util.concurrent.Executors;
  * /never      reads the request and does not answer
  * /cut        promises more bytes than it sends, then closes the connection
  * /large      answers a million bytes
- * POST /echo  answers what it is sent
+ * POST /echo  answers the request body
  * </pre>
  */
 final class Site implements AutoCloseable {
@@ -35,7 +35,7 @@ final class Site implements AutoCloseable {
   private final HttpServer server;
   private final String scheme;
 
-  /** Starts one, with TLS if there is a certificate. */
+  /** Starts a server, with TLS if there is a certificate. */
   Site(Optional<Certificate> certificate) throws IOException {
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     if (certificate.isPresent()) {
@@ -103,12 +103,12 @@ final class Site implements AutoCloseable {
     return URI.create("%s://127.0.0.1:%d%s".formatted(scheme, server.getAddress().getPort(), path));
   }
 
-  /** Returns what {@code /gate/} waits for. */
+  /** Returns the gate of {@code /gate/}. */
   Gate gate() {
     return gate;
   }
 
-  /** Returns how many have asked for {@code /never}. */
+  /** Returns the number of requests for {@code /never}. */
   int unanswered() {
     return never.arrived();
   }

@@ -57,7 +57,7 @@ class SocketTest {
     return factory.createSocket(listener.getInetAddress(), listener.getLocalPort());
   }
 
-  /** Accepts until the listener is closed; each connection is a fiber. */
+  /** Accepts until the listener is closed; each connection has a fiber. */
   private static int serve(ServerSocket listener, Gate gate) throws IOException {
     int accepted = 0;
     while (true) {
@@ -72,7 +72,7 @@ class SocketTest {
     }
   }
 
-  /** Echoes lines; the first one has to wait at the gate. */
+  /** Echoes lines; the first line waits at the gate. */
   private static void answer(Socket socket, Gate gate) throws Exception {
     try (socket;
         BufferedReader in = reader(socket);
@@ -136,10 +136,10 @@ class SocketTest {
   @Test
   void readAndConnectTimeouts() throws Exception {
     try (OneThread one = new OneThread();
-        ServerSocket silent = listen(false)) { // the system connects, nobody answers
+        ServerSocket silent = listen(false)) { // the system connects, no server answers
       List<Fiber<String>> fibers =
           one.goAll(
-              FIBERS / 2, // each keeps a connection waiting in the backlog
+              FIBERS / 2, // each connection waits in the backlog
               i -> {
                 try (Socket socket = new Socket()) {
                   socket.connect(silent.getLocalSocketAddress(), 10_000);
@@ -154,8 +154,8 @@ class SocketTest {
   }
 
   /**
-   * The server answers none until it has heard from all. Packets may get lost: who hears nothing
-   * asks again.
+   * The server answers none until all questions have arrived. Packets may get lost: a client
+   * without an answer asks again.
    */
   @Test
   void datagrams() throws Exception {

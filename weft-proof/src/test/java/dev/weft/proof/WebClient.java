@@ -29,15 +29,15 @@ import org.apache.hc.core5.http.io.entity.EntityUtils;
 import org.apache.hc.core5.http.io.support.ClassicRequestBuilder;
 import org.apache.hc.core5.util.Timeout;
 
-/** One way to ask an HTTP server and wait for the answer. */
+/** An HTTP client that sends a request and waits for the response. */
 interface WebClient extends AutoCloseable {
-  /** Returns the body of the answer to a POST, or to a GET if there is nothing to send. */
+  /** Returns the body of the response to a POST, or to a GET if there is nothing to send. */
   String ask(URI uri, Optional<String> body) throws IOException, InterruptedException;
 
   @Override
   void close() throws IOException;
 
-  /** Which ones there are. */
+  /** The tested clients. */
   enum Kind {
     APACHE {
       @Override
@@ -64,11 +64,11 @@ interface WebClient extends AutoCloseable {
       }
     };
 
-    /** Makes one that trusts the certificate and waits so long for an answer. */
+    /** Makes a client that trusts the certificate and has this read timeout. */
     abstract WebClient open(Certificate certificate, Duration readTimeout);
   }
 
-  /** Apache HttpClient 5, the classic one. */
+  /** Apache HttpClient 5, the classic client. */
   final class Apache implements WebClient {
     private final CloseableHttpClient client;
 
@@ -102,7 +102,7 @@ interface WebClient extends AutoCloseable {
     }
   }
 
-  /** OkHttp: it connects on threads of its own, all else is on the caller's. */
+  /** OkHttp: it connects on its own threads, everything else runs on the caller's. */
   final class OkHttp implements WebClient {
     private final OkHttpClient client;
 
@@ -134,7 +134,7 @@ interface WebClient extends AutoCloseable {
     }
   }
 
-  /** The client of {@code java.net.http}: its sockets are on a selector thread of its own. */
+  /** The client of {@code java.net.http}: its own selector thread serves its sockets. */
   final class JdkHttpClient implements WebClient {
     private final HttpClient client;
     private final Duration readTimeout;

@@ -7,15 +7,15 @@ import java.util.List;
 import org.jetbrains.lincheck.datastructures.Operation;
 
 /**
- * Channels and select as the model checker sees them: each operation is to look like one step. A
- * token that is lost leaves somebody waiting for ever; one that is there twice lets two in.
+ * Channels and select as the model checker sees them: each operation has to look like one step. A
+ * lost token leaves a thread waiting for ever; a duplicated token lets two threads in.
  */
 final class ChannelModels {
   private static final String TOKEN = "token";
 
   private ChannelModels() {}
 
-  /** A channel for one value: what is sent is received, once, and no more fits in. */
+  /** A channel for one value: the sent value is received, once, and no second value fits in. */
   public static class OfValues {
     private final Channel<Integer> channel = Channel.buffered(1);
 
@@ -30,7 +30,7 @@ final class ChannelModels {
     }
   }
 
-  /** A token in a buffered channel, which the next one waits for. */
+  /** A token in a buffered channel, for which the next thread waits. */
   public static class OfChannel {
     private final Channel<String> tokens = Channel.buffered(1);
     private int count;
@@ -56,7 +56,7 @@ final class ChannelModels {
     }
   }
 
-  /** A channel for one value and its end: what was sent before it is received, once. */
+  /** A channel for one value and its end: the value sent before the end is received, once. */
   public static class OfEnd {
     private final Channel<Integer> channel = Channel.buffered(1);
 
@@ -111,7 +111,7 @@ final class ChannelModels {
     }
   }
 
-  /** Two who wait in a full channel with a value, each to get its own back. */
+  /** Two threads wait in a full channel with a value, each to get its own back. */
   public static class OfSenders {
     private final Channel<Integer> channel = Channel.buffered(1);
 
@@ -122,7 +122,7 @@ final class ChannelModels {
     }
   }
 
-  /** A token in one of two channels, taken and brought back by select. */
+  /** A token in one of two channels; select takes it and brings it back. */
   public static class OfSelect {
     private final Channel<String> left = Channel.buffered(1);
     private final Channel<String> right = Channel.buffered(1);

@@ -16,22 +16,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Fibers of two schedulers and plain threads send and receive numbers in every way there is, while
- * they are interrupted and run out of time: each number that was sent is received, once, and none
- * that was not.
+ * Fibers of two schedulers and plain threads send and receive numbers with every kind of call,
+ * while they are interrupted and time out: each sent number is received, once, and no other number.
  */
 final class ChannelStress {
   private static final int PARTIES = 4;
   private static final int ROUND = 250_000;
 
-  /** Stands for the end of one of the channels where a number is expected. */
+  /** Stands for the end of a channel where a number is expected. */
   private static final int END = -2;
 
   private final Channel<Integer> one;
   private final Channel<Integer> other;
   private final Channel<Integer> idle = Channel.rendezvous();
 
-  // how often each number was received
+  // how many times each number was received
   private final AtomicIntegerArray received = new AtomicIntegerArray(ROUND);
   private final AtomicLong next = new AtomicLong();
   private final AtomicLong gaveUp = new AtomicLong();
@@ -51,7 +50,10 @@ final class ChannelStress {
     };
   }
 
-  /** Transfers so many numbers, in rounds with new channels; returns how many calls gave up. */
+  /**
+   * Transfers this many numbers, in rounds with new channels; returns the number of calls that gave
+   * up.
+   */
   static long run(long transfers, long seed, Progress progress) throws InterruptedException {
     SplittableRandom random = new SplittableRandom(seed);
     long gaveUp = 0;
@@ -127,7 +129,7 @@ final class ChannelStress {
     }
   }
 
-  /** Sends numbers, each until it is sent, as long as there are any. */
+  /** Sends numbers, as long as there are any, and retries each until it is sent. */
   private void send(SplittableRandom random) {
     for (long number = next.getAndIncrement();
         number < ROUND && failure.get() == null;
@@ -165,7 +167,7 @@ final class ChannelStress {
                 Select.timeout(Duration.ofNanos(random.nextInt(100_000)), () -> false));
       };
     } catch (InterruptedException e) {
-      return false; // so it was not sent, and is to be sent again
+      return false; // the number was not sent, and has to be sent again
     }
   }
 
@@ -204,7 +206,7 @@ final class ChannelStress {
         number.ifPresent(received::incrementAndGet);
         ended = number.isEmpty();
       } catch (InterruptedException e) {
-        gaveUp.incrementAndGet(); // so none was received
+        gaveUp.incrementAndGet(); // so no number was received
       }
     }
   }
@@ -225,7 +227,8 @@ final class ChannelStress {
   private int tryReceive(SplittableRandom random) throws InterruptedException {
     Channel<Integer> from = random.nextBoolean() ? one : other;
     return switch (random.nextInt(8)) {
-      // not without a limit: it could wait at one channel while all that is left is in the other
+      // with a limit: without it the fiber could wait at one channel while all values are in the
+      // other
       case 0, 1 -> from.receive(Duration.ofMillis(1)).orElse(-1);
       case 2 -> from.receive(Duration.ofNanos(random.nextInt(100_000))).orElse(-1);
       case 3 -> from.tryReceive().orElse(-1);

@@ -6,12 +6,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a program on a thread of its own, and fails with a report if it no longer moves. */
+/** Runs a program on a separate thread, and fails with a report if it makes no progress. */
 final class HangWatch {
-  /** How long a program may stand still: long, since a busy machine is no hang. */
+  /** How long a program may make no progress: long, because a busy machine is no hang. */
   private static final long HANG_NANOS = 60_000_000_000L;
 
-  /** The same after a failure, which may keep parts of the program waiting. */
+  /** The same limit after a failure, which may keep parts of the program waiting. */
   private static final long HANG_AFTER_FAILURE_NANOS = 5_000_000_000L;
 
   private HangWatch() {}
@@ -20,8 +20,8 @@ final class HangWatch {
    * Runs the body until it has ended or hangs.
    *
    * @param failure where the program leaves the first failure; a hang is left there too
-   * @param state changes as long as the program moves
-   * @param report says what everybody waits for
+   * @param state changes as long as the program makes progress
+   * @param report says what each fiber and thread waits for
    */
   static void run(
       Body body,

@@ -22,10 +22,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Fibers of two schedulers, one that steals, and plain virtual threads talk over the JDK's own
- * sockets, and are closed, interrupted, timed out and switched between hook and no hook meanwhile.
- * Descriptors are reused all the time. Every answer is the one to the question, nobody waits for
- * ever, and whoever was left in peace got all its answers.
+ * Fibers of two schedulers, one of them work stealing, and plain virtual threads talk over the
+ * JDK's own sockets, while their sockets are closed and they are interrupted, time out and switch
+ * the hook on and off. Descriptors are reused all the time. Every answer belongs to its question,
+ * no client waits for ever, and undisturbed clients get all their answers.
  */
 final class HookStress {
   private static final int PARTIES = 16;
@@ -41,7 +41,7 @@ final class HookStress {
     this.progress = progress;
   }
 
-  /** Makes about so many connections; returns how many questions were answered. */
+  /** Makes about this many connections; returns the number of answered questions. */
   static long run(long connections, long seed, Progress progress) throws Exception {
     HookStress stress = new HookStress(progress);
     SplittableRandom random = new SplittableRandom(seed);
@@ -93,7 +93,7 @@ final class HookStress {
       try {
         peer = listener.accept();
       } catch (IOException e) {
-        return; // closed at the end
+        return; // closed at the end of the run
       }
       servers.go(() -> answer(peer));
     }
@@ -111,7 +111,7 @@ final class HookStress {
         out.writeLong(~question);
       }
     } catch (IOException e) {
-      // the client has gone
+      // the client has closed its socket
     } catch (InterruptedException e) {
       failure.compareAndSet(null, e);
     }
@@ -162,7 +162,7 @@ final class HookStress {
         }
       } finally {
         if (disturber != null) {
-          Uninterrupted.await(disturber::join); // it may interrupt this one
+          Uninterrupted.await(disturber::join); // the disturber may interrupt this thread
           Thread.interrupted();
         }
       }

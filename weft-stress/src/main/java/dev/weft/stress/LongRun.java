@@ -1,25 +1,25 @@
 package dev.weft.stress;
 
 /**
- * One of the programs, and how much of it is a long run.
+ * A stress program, and the amount of a long run.
  *
- * @param name what it is called on the command line
- * @param shows what it does, in a line
- * @param amount how much to do unless told otherwise
- * @param unit of what
- * @param counted what its result counts
+ * @param name its name on the command line
+ * @param shows what the program does, in a line
+ * @param amount the default amount
+ * @param unit the unit of the amount
+ * @param counted what the result counts
  */
 record LongRun(
     String name, String shows, long amount, String unit, String counted, Program program) {
 
-  /** What it does. */
+  /** The program. */
   @FunctionalInterface
   interface Program {
     /**
-     * Does so much, at random but for the seed.
+     * Runs this amount, at random but repeatable by the seed.
      *
-     * @return how often it has looked, so to speak: see {@link LongRun#counted}
-     * @throws AssertionError if it has found something
+     * @return the number of checks: see {@link LongRun#counted}
+     * @throws AssertionError if it has found a fault
      */
     long run(long amount, long seed, Progress progress) throws Exception;
   }

@@ -10,10 +10,11 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 
 /**
  * Runs locks and channels through Lincheck's model checker, after it has been shown to find the
- * planted bugs. In a JVM of its own, for Lincheck attaches an agent that rewrites classes.
+ * planted bugs. It runs in a separate JVM, because Lincheck attaches an agent that rewrites
+ * classes.
  *
- * <p>{@code main} is for that JVM: it takes the number of scenarios for each class and of
- * interleavings for each scenario; its exit status is 0 if all went as it should.
+ * <p>That JVM runs {@code main}: it takes the number of scenarios for each class and of
+ * interleavings for each scenario; its exit status is 0 if all results are as expected.
  */
 public final class ModelCheck {
   private static final int INTERLEAVINGS = 2_000;
@@ -38,12 +39,12 @@ public final class ModelCheck {
 
   private ModelCheck() {}
 
-  /** Tries so many scenarios of each class; returns how many classes that were. */
+  /** Tries this many scenarios of each class; returns the number of classes. */
   static long run(long scenarios, long seed, Progress progress) throws Exception {
-    return check(scenarios, INTERLEAVINGS, progress).size(); // it makes its own random scenarios
+    return check(scenarios, INTERLEAVINGS, progress).size(); // Lincheck makes random scenarios
   }
 
-  /** Returns what was said of each class, a line each. */
+  /** Returns the result of each class, a line for each. */
   static List<String> check(long scenarios, int interleavings, Progress progress)
       throws IOException, InterruptedException {
     Process jvm =
@@ -53,8 +54,8 @@ public final class ModelCheck {
                 "-XX:+EnableDynamicAgentLoading",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
-                "-Xshare:off", // or the JVM says that it is, because of the agent
-                "--sun-misc-unsafe-memory-access=allow", // or it says that Lincheck uses it
+                "-Xshare:off", // otherwise the JVM prints a warning, because of the agent
+                "--sun-misc-unsafe-memory-access=allow", // otherwise the JVM warns
                 "-cp",
                 System.getProperty("java.class.path"),
                 ModelCheck.class.getName(),
@@ -99,7 +100,7 @@ public final class ModelCheck {
     return found == expected;
   }
 
-  /** Returns what it found, or nothing. */
+  /** Returns the counterexample, or empty. */
   private static String check(Class<?> type, int scenarios, int interleavings) {
     try {
       new ModelCheckingOptions()

@@ -9,13 +9,13 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wrong on purpose, one bug of each kind, in the parts that the real ones are made of: a checker
- * that does not find these is not to be believed when it finds nothing.
+ * Deliberate bugs, one of each kind, in the same parts as the real classes: only a checker that
+ * finds these bugs can be trusted when it finds nothing.
  */
 final class PlantedBugs {
   private PlantedBugs() {}
 
-  /** A lock that counts what is done under it. */
+  /** A lock that counts the operations under it. */
   private abstract static class Lock {
     final SpinLock guard = new SpinLock();
     final WaitQueue queue = new WaitQueue(guard, "the lock of", "a planted bug");
@@ -38,7 +38,10 @@ final class PlantedBugs {
     }
   }
 
-  /** One decides under the guard that it has to wait, but joins the queue only later. */
+  /**
+   * A thread decides under the guard that it has to wait, but joins the queue only later: a lost
+   * wake-up.
+   */
   public static class LostWakeUp {
     private int count;
     private final Lock lock =
@@ -76,7 +79,7 @@ final class PlantedBugs {
     }
   }
 
-  /** Two see it free before one takes it. */
+  /** Two threads see the lock free before one of them takes it. */
   public static class BrokenExclusion {
     private int count;
     private final Lock lock =
@@ -84,7 +87,7 @@ final class PlantedBugs {
           @Override
           void lock() {
             if (!held) {
-              held = true; // not in one step
+              held = true; // not atomic
               return;
             }
             Waiter waiter = new Waiter(FiberCore.currentOrNull());
@@ -113,7 +116,7 @@ final class PlantedBugs {
     }
   }
 
-  /** A place for one value, in which one overwrites another's. */
+  /** A place for one value, in which one sender overwrites the value of another. */
   public static class LostValue {
     private volatile @Nullable Integer value;
 
@@ -134,7 +137,7 @@ final class PlantedBugs {
     }
   }
 
-  /** A place for one value, which two take. */
+  /** A place for one value, which two receivers take. */
   public static class DoubleHandOver {
     private volatile @Nullable Integer value;
 
@@ -150,7 +153,7 @@ final class PlantedBugs {
     @Operation
     public @Nullable Integer take() {
       Integer taken = value;
-      value = null; // not in one step
+      value = null; // not atomic
       return taken;
     }
   }

@@ -4,7 +4,9 @@ import java.io.PrintStream;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** How far a run is: says so every ten seconds, and knows since when it has not moved. */
+/**
+ * The progress of a run: prints it every ten seconds, and knows for how long it has not changed.
+ */
 public final class Progress {
   private static final long EVERY_NANOS = 10_000_000_000L;
 
@@ -20,7 +22,7 @@ public final class Progress {
     this.unit = unit;
   }
 
-  /** Returns one that says nothing. */
+  /** Returns a progress that prints nothing. */
   public static Progress silent() {
     return new Progress(null, 0, "");
   }
@@ -29,7 +31,7 @@ public final class Progress {
     return new Progress(out, amount, unit);
   }
 
-  /** Takes note that so much of the amount is done; from any thread. */
+  /** Records that this part of the amount is done; called by any thread. */
   void at(long done) {
     long now = System.nanoTime();
     moved = now;
@@ -39,7 +41,7 @@ public final class Progress {
     }
   }
 
-  /** Takes note of a part that is done, and says which. */
+  /** Records that a named part is done, and prints its name. */
   void said(String line) {
     moved = System.nanoTime();
     if (out != null) {

@@ -28,17 +28,17 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fibers that do at random all that fibers can do, on four schedulers at once, and plain threads
- * that disturb them. Every hand-over is checked:
+ * Fibers that perform random operations, on four schedulers at once, and plain threads that disturb
+ * them. Every hand-over is checked:
  *
  * <ul>
- *   <li>no lost wake-up: whoever has been scheduled runs, or the round does not end;
+ *   <li>no lost wake-up: a scheduled fiber runs, or the round does not end;
  *   <li>no double run: a fiber is in one place at a time, and a worker runs one fiber at a time;
- *   <li>none left behind: all schedulers stop, and each has seen as many ends as beginnings.
+ *   <li>no fiber left behind: all schedulers stop, and each has counted as many ends as starts.
  * </ul>
  *
  * <p>A run is a series of rounds of half a second or so; in each, schedulers are built, used and
- * stopped. The seed decides what fibers do, though not how they interleave.
+ * stopped. The seed decides what fibers do, but not how they interleave.
  */
 final class SchedulerStress {
   private static final long ROUND_NANOS = 400_000_000L;
@@ -48,7 +48,7 @@ final class SchedulerStress {
   private final long seed;
   private final Scheduler[] schedulers;
 
-  // what runs on each thread of each scheduler, between two switches
+  // the fiber on each thread of each scheduler, between two switches
   private final List<AtomicReferenceArray<Actor>> slots = new ArrayList<>();
 
   private final Queue<Actor> suspended = new ConcurrentLinkedQueue<>();
@@ -78,11 +78,11 @@ final class SchedulerStress {
     }
   }
 
-  /** Runs rounds for so many seconds; returns how many operations were done. */
+  /** Runs rounds for this many seconds; returns the number of operations. */
   static long run(long seconds, long seed, Progress progress) throws InterruptedException {
     Logger logger = Logger.getLogger("dev.weft");
     Level before = logger.getLevel();
-    logger.setLevel(Level.OFF); // failures that are planned and joined by nobody
+    logger.setLevel(Level.OFF); // the planned failures are unobserved
     try {
       return rounds(seconds, seed, progress);
     } finally {
@@ -139,7 +139,7 @@ final class SchedulerStress {
     for (Scheduler scheduler : schedulers) {
       SchedulerStats stats = scheduler.stats();
       check(stats.begun() == stats.ended(), scheduler + " has fibers left: " + stats);
-      check(scheduler.dump().fibers().isEmpty(), "left behind: " + scheduler.dump().text());
+      check(scheduler.dump().fibers().isEmpty(), "fibers left behind: " + scheduler.dump().text());
     }
     check(timersToFire.get() == 0, timersToFire + " timers have not fired");
     check(live.get() == 0, live + " fibers have not ended");
@@ -149,7 +149,7 @@ final class SchedulerStress {
     return schedulers[2];
   }
 
-  /** The caller may be inside stop() for ever, so this thread ends the JVM if it comes to that. */
+  /** The caller may hang inside stop(), so this thread then ends the JVM. */
   private void endWithinLimit(List<Thread> plain, List<Thread> stoppers) {
     List<Thread> all = new ArrayList<>(stoppers);
     all.addAll(plain);
@@ -183,7 +183,7 @@ final class SchedulerStress {
 
   // ---- plain threads ----
 
-  /** Begins, wakes, cancels and looks at fibers from outside. */
+  /** Starts, wakes, cancels and inspects fibers from plain threads. */
   private void disturb(SplittableRandom random) throws Exception {
     while (!draining || live.get() > 0) {
       switch (random.nextInt(6)) {
@@ -202,7 +202,7 @@ final class SchedulerStress {
     }
   }
 
-  /** Looks at everything, which makes the JDK hand out slices twice. */
+  /** Takes dumps and statistics, which makes the JDK submit slices twice. */
   private void look(SplittableRandom random) {
     Scheduler scheduler = schedulers[random.nextInt(schedulers.length)];
     if (random.nextBoolean()) {
@@ -213,7 +213,7 @@ final class SchedulerStress {
     LockSupport.parkNanos(1_000_000);
   }
 
-  // ---- what both do ----
+  // ---- for both ----
 
   private @Nullable Actor begin(SplittableRandom random) {
     if (draining || live.get() >= MOST_FIBERS) {
@@ -234,13 +234,13 @@ final class SchedulerStress {
       victims.add(actor);
       return actor;
     } catch (RejectedExecutionException e) {
-      check(draining, "rejected by one that runs");
+      check(draining, "a running scheduler rejected a fiber");
       live.decrementAndGet();
       return null;
     }
   }
 
-  /** Chooses a thread; not the caller's, which serves only at the end. */
+  /** Chooses a thread; not the caller's, which runs fibers only at the end. */
   private int threadOf(Scheduler scheduler, SplittableRandom random) {
     return scheduler == onCaller() ? 1 : random.nextInt(scheduler.threads());
   }
@@ -267,27 +267,27 @@ final class SchedulerStress {
       try {
         fiber.scheduler().schedule(fiber);
       } catch (IllegalArgumentException e) {
-        // it has just moved
+        // the fiber has just moved
       }
     }
   }
 
   // ---- fibers ----
 
-  /** One fiber: what it does, and what is known of it. */
+  /** One fiber: its operations, and its expected state. */
   private final class Actor {
     private final SplittableRandom random;
     private volatile @Nullable Fiber<Integer> fiber;
     private volatile boolean cancelled;
     private volatile boolean woken;
 
-    // true once schedule(fiber, thread) has been called for it, which may come at any time
+    // true once schedule(fiber, thread) has been called for this fiber, at any time
     private volatile boolean boundByOthers;
 
-    // where it must be, if it is bound
+    // the thread it must be on, if it is bound
     private int bound = -1;
 
-    // where it runs, between two switches
+    // the thread it runs on, between two switches
     private @Nullable AtomicReferenceArray<Actor> slots;
     private int slot;
 
@@ -304,7 +304,7 @@ final class SchedulerStress {
       return known;
     }
 
-    /** The body: returns how many things it has done. */
+    /** The body: returns the number of operations. */
     int live() {
       int done = 0;
       try {
@@ -333,10 +333,12 @@ final class SchedulerStress {
       failure.compareAndSet(null, e);
     }
 
-    /** Told after each switch: nobody else may run here, and this fiber nowhere else. */
+    /**
+     * Called after each switch: no other fiber may run on this thread, and this fiber on no other.
+     */
     private void enter() {
       Fiber<?> self = Fiber.current().orElseThrow();
-      check(slots == null, "runs twice");
+      check(slots == null, "a fiber runs twice");
       int index = Fiber.threadIndex();
       check(
           bound < 0 || index == bound || boundByOthers,
@@ -354,14 +356,15 @@ final class SchedulerStress {
       slot = index;
     }
 
-    /** Told before each switch. */
+    /** Called before each switch. */
     private void leave() {
       AtomicReferenceArray<Actor> here = slots;
       slots = null;
-      check(here != null && here.compareAndSet(slot, this, null), "somebody else ran here");
+      check(
+          here != null && here.compareAndSet(slot, this, null), "another fiber ran on this thread");
     }
 
-    /** Does something during which others may run, here or it elsewhere. */
+    /** Performs an operation that is a scheduling point. */
     private void switching(Body body) throws Exception {
       leave();
       try {
@@ -404,7 +407,7 @@ final class SchedulerStress {
       }
     }
 
-    /** Ends the wait of one that was in the queue of those who wait; each is there once. */
+    /** Ends the wait of a fiber from the queue of waiting fibers; each fiber is in it once. */
     void wake() {
       Fiber<Integer> target = fiber();
       Scheduler where = target.scheduler();
@@ -417,7 +420,7 @@ final class SchedulerStress {
           where.schedule(target);
         }
       } catch (IllegalArgumentException e) {
-        // it saw that it was woken and has moved on, before it was scheduled
+        // the fiber saw that it was woken and has moved on, before it was scheduled
       }
     }
 
@@ -433,11 +436,11 @@ final class SchedulerStress {
           child.fiber().join(Duration.ofNanos(random.nextInt(1_000_000)));
         }
       } catch (TimeoutException e) {
-        // let it go on
+        // the child goes on
       } catch (CompletionException e) {
         check(e.getCause() instanceof Planned, "an unplanned failure: " + e);
       } catch (CancellationException e) {
-        check(child.cancelled || cancelled, "cancelled by nobody");
+        check(child.cancelled || cancelled, "the child was not cancelled");
         if (!child.cancelled) {
           throw e;
         }
@@ -457,9 +460,11 @@ final class SchedulerStress {
       bound = -1;
       try {
         Fiber.switchTo(target);
-        check(Scheduler.current().orElseThrow() == target, "is not where it went");
+        check(
+            Scheduler.current().orElseThrow() == target,
+            "the fiber is not on the scheduler it switched to");
       } catch (RejectedExecutionException e) {
-        check(draining, "rejected by one that runs");
+        check(draining, "a running scheduler rejected a fiber");
         bound = before;
       }
     }
@@ -467,14 +472,14 @@ final class SchedulerStress {
     private void beInsideAMonitor() throws InterruptedException {
       int i = random.nextInt(monitors.length);
       synchronized (monitors[i]) {
-        check(++insideMonitor[i] == 1, "two are inside a monitor");
+        check(++insideMonitor[i] == 1, "two fibers are inside a monitor");
         try {
           Fiber.yield();
           if (random.nextInt(4) == 0) {
             Fiber.sleep(Duration.ofNanos(random.nextInt(50_000)));
           }
         } finally {
-          check(insideMonitor[i]-- == 1, "two are inside a monitor");
+          check(insideMonitor[i]-- == 1, "two fibers are inside a monitor");
         }
       }
     }
@@ -492,7 +497,7 @@ final class SchedulerStress {
               return null;
             });
       } catch (TimeoutException e) {
-        // it was not quick enough
+        // the body was too slow
       }
       boolean interrupted = Thread.currentThread().isInterrupted();
       check(!interrupted || cancelled, "an interrupt is left over");
@@ -506,9 +511,13 @@ final class SchedulerStress {
               .start(
                   () -> {
                     try {
-                      check(Scheduler.current().orElseThrow() == here, "a guest is elsewhere");
+                      check(
+                          Scheduler.current().orElseThrow() == here,
+                          "a guest is on another scheduler");
                       Thread.yield();
-                      check(Scheduler.current().orElseThrow() == here, "a guest is elsewhere");
+                      check(
+                          Scheduler.current().orElseThrow() == here,
+                          "a guest is on another scheduler");
                     } catch (Throwable e) {
                       ofGuest.set(e);
                     }
@@ -517,15 +526,15 @@ final class SchedulerStress {
       check(ofGuest.get() == null, "in a guest: " + ofGuest.get());
     }
 
-    /** Goes to a helper thread, does something there that fibers can do, and comes back. */
+    /** Moves to a helper thread, performs an operation there, and returns. */
     private void block() throws Exception {
       AtomicBoolean there = new AtomicBoolean();
       int times = 1 + random.nextInt(3);
       for (int i = 0; i < times; i++) {
         Weft.blocking(
             () -> {
-              check(there.compareAndSet(false, true), "runs twice");
-              check(Fiber.threadIndex() == -1, "is not on a helper thread");
+              check(there.compareAndSet(false, true), "the fiber runs twice");
+              check(Fiber.threadIndex() == -1, "the fiber is not on a helper thread");
               switch (random.nextInt(8)) {
                 case 0 -> Thread.sleep(Duration.ofNanos(random.nextInt(100_000)));
                 case 1 -> Fiber.sleep(Duration.ofNanos(random.nextInt(100_000)));
@@ -536,11 +545,11 @@ final class SchedulerStress {
                 case 6 -> Weft.blocking(() -> "nested");
                 default -> {}
               }
-              check(Fiber.threadIndex() == -1, "is not on a helper thread");
-              check(there.compareAndSet(true, false), "runs twice");
+              check(Fiber.threadIndex() == -1, "the fiber is not on a helper thread");
+              check(there.compareAndSet(true, false), "the fiber runs twice");
               return null;
             });
-        check(Fiber.threadIndex() >= 0, "has not come back");
+        check(Fiber.threadIndex() >= 0, "the fiber has not returned from its helper");
       }
     }
 
@@ -552,13 +561,13 @@ final class SchedulerStress {
             .timers()
             .after(Duration.ofNanos(random.nextInt(500_000)), timersToFire::decrementAndGet);
       } catch (RejectedExecutionException e) {
-        check(draining, "rejected by one that runs");
+        check(draining, "a running scheduler rejected a fiber");
         timersToFire.decrementAndGet();
       }
     }
   }
 
-  /** A failure that fibers are meant to have. */
+  /** A planned failure of a fiber. */
   private static final class Planned extends RuntimeException {
     private static final long serialVersionUID = 1;
 

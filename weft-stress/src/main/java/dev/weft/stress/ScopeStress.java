@@ -35,15 +35,15 @@ import org.jspecify.annotations.Nullable;
  * cancel, close without joining, leave scopes open, fail, run out of time, while plain threads
  * cancel scopes at random.
  *
- * <p>When a scope is closed none of its fibers lives or begins later; each body has run once at
- * most. In a tree that nothing has cancelled every body has run to its end. At the end the
- * schedulers have seen as many ends as beginnings, and no timer is left.
+ * <p>After a scope is closed none of its fibers is live or starts; each body has run once at most.
+ * In an uncancelled tree every body has run to its end. At the end the schedulers have counted as
+ * many ends as starts, and no timer is left.
  */
 final class ScopeStress {
   private static final int ROOTS = 6;
   private static final int DEEPEST = 3;
 
-  /** So many fibers at most a scope, those included that its fibers start. */
+  /** The largest number of fibers in a scope, including fibers that its fibers start. */
   private static final int MOST_MEMBERS = 20;
 
   private static final Duration LONG = Duration.ofHours(1);
@@ -57,7 +57,7 @@ final class ScopeStress {
     LEAVE_OPEN
   }
 
-  /** A failure that fibers are meant to have. */
+  /** A planned failure of a fiber. */
   private static final class Planned extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -86,20 +86,20 @@ final class ScopeStress {
             .threads(threads)
             .policy(policy.policy())
             .daemon(true)
-            .blockedAfter(Duration.ofMinutes(1)) // a busy machine is no fault
-            .onUncaught((fiber, e) -> {}) // those that count are kept where they happen
+            .blockedAfter(Duration.ofMinutes(1)) // a slow machine is no fault
+            .onUncaught((fiber, e) -> {}) // failures are recorded where they happen
             .build();
   }
 
   /**
-   * Grows so many trees, some at a time, with the seeds from this one on.
+   * Grows this many trees, several at a time, with consecutive seeds from this seed on.
    *
-   * @return how many fibers were in them
+   * @return the number of fibers in them
    */
   static long run(long trees, long seed, Progress progress) throws InterruptedException {
     Logger logger = Logger.getLogger("dev.weft");
     Level before = logger.getLevel();
-    logger.setLevel(Level.SEVERE); // not of failures that are planned and joined by nobody
+    logger.setLevel(Level.SEVERE); // hides the reports of planned, unobserved failures
     try {
       long fibers = 0;
       for (long i = 0; i < trees; i += ROOTS) {
@@ -146,21 +146,24 @@ final class ScopeStress {
     }
     check(open.isEmpty(), () -> open.size() + " scopes are open");
     while (scheduler.stats().threads().stream().anyMatch(thread -> thread.timers() > 0)) {
-      LockSupport.parkNanos(200_000); // one that stays is a hang
+      LockSupport.parkNanos(200_000); // a tree that stays is a hang
     }
     scheduler.stop();
     SchedulerStats stats = scheduler.stats();
     check(stats.begun() == stats.ended(), () -> "fibers are left: " + stats);
-    check(stats.rescues() == 0, () -> "threads were rescued: " + stats);
+    check(stats.rescues() == 0, () -> "lost wake-ups: " + stats);
   }
 
-  /** Cancels a scope somewhere in a tree, or a whole tree; seldom, so that some grow in peace. */
+  /**
+   * Cancels a scope somewhere in a tree, or a whole tree; seldom, so that some trees stay
+   * undisturbed.
+   */
   private void disturb() {
     switch (random.nextInt(10)) {
       case 0 -> {
         Fiber<Void> root = roots.poll();
         if (root != null && random.nextInt(4) == 0) {
-          open.forEach(node -> node.disturbed = true); // whichever are its own
+          open.forEach(node -> node.disturbed = true); // also of other trees
           root.cancel();
         }
       }
@@ -192,7 +195,7 @@ final class ScopeStress {
     try {
       tree(null, true, own, 0);
     } catch (Planned | CompletionException | IllegalStateException e) {
-      // as its ending has it; a CancellationException too
+      // an expected ending; a CancellationException too
     } catch (Throwable e) {
       failure.compareAndSet(null, e);
     }
@@ -228,7 +231,7 @@ final class ScopeStress {
   /**
    * Opens a scope, starts fibers in it and leaves it in some way.
    *
-   * @param calm whether nothing around it will cancel it, as far as the parent does not know
+   * @param calm whether nothing around the scope will cancel it, as far as the parent knows
    */
   private void tree(@Nullable Node parent, boolean calm, SplittableRandom own, int depth) {
     int kind = own.nextInt(4);
@@ -256,7 +259,7 @@ final class ScopeStress {
         case JOIN -> join(node);
         case CANCEL_AND_JOIN -> {
           scope.cancel();
-          scope.go(() -> check(false, () -> "a body runs though its scope was cancelled before"));
+          scope.go(() -> check(false, () -> "a body runs although its scope was cancelled before"));
           join(node);
         }
         case THROW -> throw new Planned();
@@ -273,7 +276,9 @@ final class ScopeStress {
     return all[own.nextInt(depth == 0 ? all.length - 1 : all.length)];
   }
 
-  /** The opener leaves the scope open: the end of the opener closes it, and fails the opener. */
+  /**
+   * The opener leaves the scope open: the end of the opener closes the scope, and fails the opener.
+   */
   private void checkAfterEndOfOpener(Node node) {
     for (Node around = node.parent; around != null; around = around.parent) {
       around.disturbed = true; // that failure may cancel the siblings of the opener
@@ -303,7 +308,7 @@ final class ScopeStress {
         () -> "%s of %s fibers have run to their end".formatted(node.finished, node.started));
   }
 
-  /** A planned failure, a deadline, or a scope that was left open, if only as a consequence. */
+  /** A planned failure, a deadline, or a scope that was left open, or a consequence of these. */
   private static boolean isPlanned(Throwable e) {
     return e instanceof Planned
         || e instanceof TimeoutException
@@ -335,7 +340,7 @@ final class ScopeStress {
     Body body =
         () -> {
           check(begun.compareAndSet(false, true), () -> "a body runs twice");
-          check(!node.closed, () -> "a body begins after its scope");
+          check(!node.closed, () -> "a body starts after the close of its scope");
           node.inside.incrementAndGet();
           try {
             member(node, ofMember, depth + 1);
@@ -355,14 +360,14 @@ final class ScopeStress {
         case 2 -> Fiber.sleep(Duration.ofNanos(own.nextInt(200_000)));
         case 3, 4 -> start(node, own, depth);
         case 5 -> {
-          if (node.parent != null) { // a fiber inside a scope is inside those around it, too
+          if (node.parent != null) { // a fiber inside a scope is also inside the scopes around it
             start(node.parent, own, depth);
           }
         }
         case 6 -> nested(node, true, own, depth);
         case 7 -> {
           if (node.doomed) {
-            Fiber.sleep(LONG); // ended by the cancel that is to come
+            Fiber.sleep(LONG); // the coming cancel ends it
           }
         }
         case 8 -> {
@@ -376,7 +381,7 @@ final class ScopeStress {
             Weft.withTimeout(
                 Duration.ofNanos(own.nextInt(400_000)), () -> nested(node, false, own, depth));
           } catch (TimeoutException e) {
-            // so much for that
+            // the limit has passed
           }
         }
       }
@@ -391,10 +396,10 @@ final class ScopeStress {
       tree(node, calm, own, depth);
     } catch (CancellationException e) {
       if (Thread.currentThread().isInterrupted()) {
-        throw e; // this fiber is cancelled, or late
+        throw e; // this fiber is cancelled, or past a deadline
       }
     } catch (Planned | CompletionException | IllegalStateException e) {
-      // as its ending has it
+      // the expected ending
     }
   }
 }

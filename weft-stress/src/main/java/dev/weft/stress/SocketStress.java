@@ -17,8 +17,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Connections come and go on two threads, so that descriptors are closed and handed out anew while
- * others are being waited for: each gets the answer to its own question.
+ * Connections come and go on two threads, so that descriptors are closed and reused while fibers
+ * wait for others: each client gets the answer to its own question.
  */
 final class SocketStress {
   private static final int CLIENTS = 4;
@@ -31,7 +31,7 @@ final class SocketStress {
     this.progress = progress;
   }
 
-  /** Makes so many connections; returns how many waited for their answer. */
+  /** Makes this many connections; returns the number of clients that waited for their answer. */
   static long run(long connections, long seed, Progress progress) throws Exception {
     SocketStress stress = new SocketStress(progress);
     InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -58,7 +58,7 @@ final class SocketStress {
         throw new AssertionError(e.getCause().toString(), e.getCause());
       } finally {
         listener.close();
-        clients.forEach(Fiber::cancel); // the others, if one has failed
+        clients.forEach(Fiber::cancel); // the other clients, if a client has failed
       }
       server.join();
     }
@@ -82,21 +82,21 @@ final class SocketStress {
       ByteBuffer question = ByteBuffer.allocate(Long.BYTES);
       readFully(stream, question);
       stream.write(question.flip());
-      stream.read(ByteBuffer.allocate(1)); // waits for its end
+      stream.read(ByteBuffer.allocate(1)); // waits for the end of the stream
     } catch (IOException e) {
-      // it has hung up
+      // the peer has closed the connection
     }
   }
 
   private void ask(SocketAddress address, long number) throws IOException {
     try (TcpStream stream = TcpStream.connect(address)) {
-      stream.option(StandardSocketOptions.SO_LINGER, 0); // or the ports run out
+      stream.option(StandardSocketOptions.SO_LINGER, 0); // otherwise the ports run out
       stream.write(ByteBuffer.allocate(Long.BYTES).putLong(number).flip());
-      if (number % 3 != 0) { // else it hangs up on the answer
+      if (number % 3 != 0) { // otherwise the client closes before the answer
         ByteBuffer answer = ByteBuffer.allocate(Long.BYTES);
         readFully(stream, answer);
         if (answer.getLong(0) != number) {
-          throw new AssertionError("asked " + number + ", and was told " + answer.getLong(0));
+          throw new AssertionError("asked " + number + ", but the answer was " + answer.getLong(0));
         }
         answers.incrementAndGet();
       }

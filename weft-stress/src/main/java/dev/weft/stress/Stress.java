@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 /** {@code ./weft stress}: looks for races for a long time. */
 @Command(
     name = "weft stress",
-    description = "Looks for races for a long time; ./weft test has short forms of it.",
+    description = "Looks for races for a long time; ./weft test runs short forms.",
     sortOptions = false)
 public final class Stress {
   private static final long HANG_NANOS = 600_000_000_000L;
@@ -31,14 +31,14 @@ public final class Stress {
       List.of(
           new LongRun(
               "scheduler",
-              "fibers do all that fibers can do, on four schedulers at once",
+              "fibers perform random operations, on four schedulers at once",
               600,
               "seconds",
               "operations",
               SchedulerStress::run),
           new LongRun(
               "worlds",
-              "random programs over all that Weft has; each keeps its books and comes to an end",
+              "random programs over all parts of Weft; each checks its effects and ends",
               20_000,
               "worlds",
               "operations",
@@ -52,21 +52,21 @@ public final class Stress {
               ScopeStress::run),
           new LongRun(
               "wait-queue",
-              "a few tokens go round, while who waits for one gives up",
+              "a few tokens pass through a wait queue, while waiters give up",
               60,
               "seconds",
               "tokens taken",
               WaitQueueStress::run),
           new LongRun(
               "channels",
-              "values are sent and received in every way there is: none is lost, none comes twice",
+              "values are sent and received with every kind of call: no value is lost or duplicated",
               100_000_000,
               "transfers",
               "calls gave up meanwhile",
               ChannelStress::run),
           new LongRun(
               "sockets",
-              "connections come and go: none gets what was meant for an older one",
+              "connections come and go: no connection gets the events of an older connection",
               1_000_000,
               "connections",
               "answers",
@@ -90,16 +90,18 @@ public final class Stress {
   private final PrintStream out;
   private final PrintStream err;
 
-  @Parameters(paramLabel = "name[=amount]", description = "What to run, and how much of it; all.")
+  @Parameters(
+      paramLabel = "name[=amount]",
+      description = "What to run, and the amount; default: all.")
   private List<String> names = new ArrayList<>();
 
-  @Option(names = "--seed", paramLabel = "N", description = "Do what the run with this seed did.")
+  @Option(names = "--seed", paramLabel = "N", description = "Repeat the run with this seed.")
   private long seed = System.nanoTime();
 
-  @Option(names = "--list", description = "Say what there is to run.")
+  @Option(names = "--list", description = "List the runs.")
   private boolean list;
 
-  @Option(names = "--help", usageHelp = true, description = "Say this.")
+  @Option(names = "--help", usageHelp = true, description = "Show this help.")
   private boolean help;
 
   Stress(List<LongRun> all, PrintStream out, PrintStream err) {
@@ -108,7 +110,7 @@ public final class Stress {
     this.err = err;
   }
 
-  /** Ends with status 0, 1 if something was found, 2 for a wrong command line. */
+  /** Ends with status 0, 1 if a run found a fault, 2 for a wrong command line. */
   public static void main(String[] args) throws InterruptedException {
     System.exit(new Stress(ALL, System.out, System.err).run(args));
   }
@@ -172,7 +174,7 @@ public final class Stress {
         return amount;
       }
     } catch (NumberFormatException e) {
-      // told below
+      // reported below
     }
     throw new IllegalArgumentException(
         "%s takes a number of %s, as in %1$s=%d, not %s"
@@ -190,8 +192,8 @@ public final class Stress {
       return true;
     } catch (Throwable e) {
       e.printStackTrace(out);
-      out.println(run.name() + " has found something: " + e.getMessage());
-      out.println("again: " + again);
+      out.println(run.name() + " found a fault: " + e.getMessage());
+      out.println("repeat with: " + again);
       return false;
     } finally {
       guard.interrupt();
@@ -199,7 +201,7 @@ public final class Stress {
     }
   }
 
-  /** Ends the JVM if a run does not move any more. */
+  /** Ends the JVM if a run makes no progress any more. */
   private void endIfStill(Progress progress, String again) {
     try {
       while (progress.stillForNanos() < HANG_NANOS) {
@@ -208,18 +210,18 @@ public final class Stress {
     } catch (InterruptedException e) {
       return; // the run has ended
     }
-    out.println("it hangs: nothing has moved for 10 minutes; " + threads());
-    out.println("again: " + again);
+    out.println("the run hangs: no progress for 10 minutes; " + threads());
+    out.println("repeat with: " + again);
     Runtime.getRuntime().halt(FOUND);
   }
 
-  /** Writes what all threads and fibers do; returns where to. */
+  /** Writes the stacks of all threads and fibers; returns the file. */
   private static String threads() {
     try {
       Path file = Files.createTempDirectory("weft-stress-").resolve("threads.txt");
       ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
           .dumpThreads(file.toString(), HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
-      return "what all threads and fibers do is in " + file;
+      return "the stacks of all threads and fibers are in " + file;
     } catch (IOException e) {
       return "no thread dump: " + e;
     }

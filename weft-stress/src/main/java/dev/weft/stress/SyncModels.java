@@ -6,11 +6,11 @@ import dev.weft.sync.Semaphore;
 import dev.weft.sync.SharedMutex;
 import org.jetbrains.lincheck.datastructures.Operation;
 
-/** The locks as the model checker sees them: each operation is to look like one step. */
+/** The locks as the model checker sees them: each operation has to look like one step. */
 final class SyncModels {
   private SyncModels() {}
 
-  /** A mutex, once and twice. */
+  /** A mutex, locked once and twice. */
   public static class OfMutex {
     private final Mutex mutex = new Mutex();
     private int count;
@@ -38,7 +38,7 @@ final class SyncModels {
     }
   }
 
-  /** A semaphore with two permits: to take both is to be alone. */
+  /** A semaphore with two permits: a thread with both is alone. */
   public static class OfSemaphore {
     private final Semaphore semaphore = new Semaphore(2);
     private int count;
@@ -90,7 +90,7 @@ final class SyncModels {
     }
   }
 
-  /** A token that one has at a time and the others wait for. */
+  /** A token that one thread has at a time and the other threads wait for. */
   public static class OfConditionVariable {
     private final Mutex mutex = new Mutex();
     private final ConditionVariable free = new ConditionVariable();

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Fibers of two schedulers and plain threads pass a few tokens round through a wait queue, while
- * they are cancelled, interrupted and run out of time: no token is lost, none is made.
+ * Fibers of two schedulers and plain threads pass a few tokens through a wait queue, while they are
+ * cancelled, interrupted and time out: no token is lost or duplicated.
  */
 final class WaitQueueStress {
   private static final int TOKENS = 3;
@@ -31,12 +31,12 @@ final class WaitQueueStress {
   private final AtomicInteger held = new AtomicInteger();
   private volatile boolean ends;
 
-  // under lock
+  // guarded by lock
   private int tokens = TOKENS;
 
   private WaitQueueStress() {}
 
-  /** Runs for so many seconds; returns how often a token was taken. */
+  /** Runs for this many seconds; returns how often a token was taken. */
   static long run(long seconds, long seed, Progress progress) throws InterruptedException {
     return new WaitQueueStress().round(seconds, new SplittableRandom(seed), progress);
   }
@@ -92,10 +92,10 @@ final class WaitQueueStress {
       thread.interrupt();
       thread.join();
     }
-    check(failures.get() == 0, failures + " failed");
+    check(failures.get() == 0, failures + " participants failed");
     check(tokens == TOKENS, tokens + " tokens are left of " + TOKENS);
-    check(queue.isEmpty(), "somebody is left in the queue");
-    check(gaveUp.get() > 0, "nobody gave up");
+    check(queue.isEmpty(), "a waiter is left in the queue");
+    check(gaveUp.get() > 0, "no waiter gave up");
     return taken.get();
   }
 
@@ -112,7 +112,7 @@ final class WaitQueueStress {
     }
     try {
       taken.incrementAndGet();
-      check(held.incrementAndGet() <= TOKENS, "more tokens than there are");
+      check(held.incrementAndGet() <= TOKENS, "more tokens are held than exist");
       for (int i = random.nextInt(50); i > 0; i--) {
         Thread.onSpinWait();
       }

@@ -40,17 +40,17 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A participant of a {@link WorldStress}: a fiber, a virtual or a plain thread that does one thing
- * after the other. Where it waits without a limit, an actor that nobody cancels is bound to end the
- * wait.
+ * A participant of a {@link WorldStress}: a fiber, a virtual or a plain thread that performs one
+ * operation after another. Where an actor waits without a limit, another actor that is never
+ * cancelled is bound to end the wait.
  */
 final class WorldActor {
-  /** What an actor does. */
+  /** The operations of an actor. */
   interface Part {
     void play(WorldActor self) throws Exception;
   }
 
-  /** A failure that actors are meant to have. */
+  /** A planned failure of an actor. */
   static final class Planned extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -59,7 +59,7 @@ final class WorldActor {
     }
   }
 
-  /** So long that nothing lasts until then. */
+  /** Longer than any run. */
   private static final Duration LONG = Duration.ofHours(1);
 
   private static final int MOST_STEPS = 25;
@@ -73,19 +73,19 @@ final class WorldActor {
   private final Received received;
   private int valuesMade;
 
-  // how many steps this one is inside of
+  // the nesting depth of steps
   private int depth;
 
-  // how many time limits
+  // the nesting depth of time limits
   private int limits;
 
   // the thread of the scheduler it must be on, or -1
   private int bound = -1;
 
-  // set before it is cancelled or interrupted
+  // set before this actor is cancelled or interrupted
   private volatile boolean cancelled;
 
-  // exactly one of the two, once it has been started
+  // exactly one of the two is set after the start
   private volatile @Nullable Fiber<Void> fiber;
   private volatile @Nullable Thread thread;
 
@@ -111,7 +111,7 @@ final class WorldActor {
     return "actor %d%s: %s".formatted(number, cancelled ? ", cancelled" : "", doing);
   }
 
-  // ---- for others ----
+  // ---- called by other actors ----
 
   void startFiber(Scheduler where, FiberOptions options) {
     FiberOptions placed = options;
@@ -133,7 +133,7 @@ final class WorldActor {
                   try {
                     play();
                   } catch (Planned e) {
-                    // told to nobody
+                    // ignored
                   } finally {
                     world.ended(this);
                   }
@@ -155,7 +155,7 @@ final class WorldActor {
     }
   }
 
-  /** Waits for the end, perhaps not for long; failures must be planned, and so must cancels. */
+  /** Waits for the end, sometimes with a short limit; failures and cancels must be planned. */
   void join(WorldActor joiner) throws InterruptedException {
     Fiber<Void> started = fiber;
     if (started == null) {
@@ -174,23 +174,26 @@ final class WorldActor {
         started.join();
       }
     } catch (TimeoutException e) {
-      // it goes on
+      // the actor goes on
     } catch (CompletionException e) {
       world.check(e.getCause() instanceof Planned, () -> "an unplanned failure: " + e.getCause());
     } catch (CancellationException e) {
-      world.check(cancelled, () -> this + " was cancelled by nobody");
+      world.check(cancelled, () -> this + " is cancelled although no actor cancelled it");
     }
   }
 
-  // ---- what it does ----
+  // ---- operations ----
 
-  /** Plays its part, and tells what goes wrong there. */
+  /** Runs the operations, and reports their faults. */
   private void play() {
     try {
       part.play(this);
     } catch (InterruptedException | CancellationException e) {
       world.guarded(
-          () -> world.check(cancelled, () -> this + " was interrupted by nobody: " + stackOf(e)));
+          () ->
+              world.check(
+                  cancelled,
+                  () -> this + " is interrupted although no actor interrupted it: " + stackOf(e)));
     } catch (Planned e) {
       throw e;
     } catch (Throwable e) {
@@ -209,7 +212,7 @@ final class WorldActor {
     return text.toString();
   }
 
-  /** The part of most actors: does some things, one after the other. */
+  /** The operations of most actors, one after the other. */
   void live() throws Exception {
     for (int steps = random.nextInt(MOST_STEPS); steps > 0 && world.goesOn(); steps--) {
       step();
@@ -238,7 +241,7 @@ final class WorldActor {
     world.check(bound < 0 || index == bound, () -> "bound to " + bound + " but on " + index);
   }
 
-  /** Does something that needs no other actor; also on a helper thread. */
+  /** Performs an operation that needs no other actor; also on a helper thread. */
   private void simpleStep() throws Exception {
     switch (random.nextInt(12)) {
       case 0, 1 -> doing("pauses", this::pause);
@@ -288,7 +291,7 @@ final class WorldActor {
     return Duration.ofNanos(random.nextInt(400_000));
   }
 
-  /** A limit for a wait that ends without it: a long one must leave no timer behind. */
+  /** A limit for a wait that ends before it: a long limit must leave no timer behind. */
   private Duration limit() {
     return random.nextBoolean() ? LONG : shortTime();
   }
@@ -458,7 +461,7 @@ final class WorldActor {
                 Duration.ofNanos(50_000 + random.nextInt(300_000)),
                 () -> {
                   int calls = inside.incrementAndGet();
-                  world.check(calls == 1, () -> "a recurring timer runs beside itself");
+                  world.check(calls == 1, () -> "a recurring timer runs concurrently with itself");
                   Thread.yield();
                   inside.decrementAndGet();
                 });
@@ -471,7 +474,7 @@ final class WorldActor {
     }
   }
 
-  /** Waits until a byte that another actor writes can be read, or is called back then. */
+  /** Waits until a byte from another actor can be read, or registers a callback for it. */
   private void awaitPipe() throws Exception {
     Scheduler scheduler = world.anyScheduler(random);
     Pipe pipe = Pipe.open();
@@ -501,7 +504,7 @@ final class WorldActor {
           scheduler.io().await(source, IoEvent.READ, limit());
         }
       } catch (SocketTimeoutException e) {
-        // written too late
+        // the byte came too late
       } catch (InterruptedIOException e) {
         throw new InterruptedException("while waiting for a pipe");
       } finally {
@@ -512,10 +515,10 @@ final class WorldActor {
     }
   }
 
-  // ---- with others ----
+  // ---- with other actors ----
 
   /**
-   * Has another actor do this, which nobody cancels; or does it before it goes on, if there are too
+   * Lets another actor do this, which no actor cancels; or does it itself first, if there are too
    * many actors.
    */
   private void helped(Body body) throws Exception {
@@ -528,7 +531,7 @@ final class WorldActor {
               try {
                 body.run();
               } catch (java.nio.channels.ClosedChannelException e) {
-                // nobody waits any more
+                // no actor waits any more
               }
             });
     if (helper == null) {
@@ -536,7 +539,7 @@ final class WorldActor {
     }
   }
 
-  /** Has others do what it does itself, perhaps waits for them, perhaps cancels them. */
+  /** Starts actors with the same operations, sometimes waits for them, sometimes cancels them. */
   private void haveChild() throws InterruptedException {
     boolean fails = random.nextInt(4) == 0;
     int level = depth;
@@ -562,7 +565,7 @@ final class WorldActor {
     }
   }
 
-  /** Receives what another actor sends on a channel of their own, until that closes it. */
+  /** Receives from another actor on a private channel, until that actor closes it. */
   private void converse() throws Exception {
     Channel<Integer> channel = random.nextBoolean() ? Channel.rendezvous() : Channel.buffered(2);
     int count = random.nextInt(6);
@@ -577,7 +580,7 @@ final class WorldActor {
                   channel.send(i);
                 }
               } catch (ChannelClosedException e) {
-                // the listener has gone
+                // the receiver has gone
               }
             });
     if (speaker == null) {
@@ -593,14 +596,14 @@ final class WorldActor {
               default -> channel.receive();
             };
         int expected = next++;
-        world.check(value == expected, () -> value + " came instead of " + expected);
+        world.check(value == expected, () -> "received " + value + " instead of " + expected);
       }
     } catch (ChannelClosedException e) {
-      // it has said all, or this one leaves
+      // the sender has closed the channel, or this actor leaves
     }
   }
 
-  /** Meets others at a barrier; if it gives up there it cancels them. */
+  /** Meets other actors at a barrier; if it gives up there it cancels them. */
   private void meet() throws InterruptedException {
     Barrier barrier = new Barrier(2 + random.nextInt(3));
     List<WorldActor> others = new ArrayList<>();
@@ -640,7 +643,7 @@ final class WorldActor {
       all = group.await(limit());
     }
     if (all) {
-      world.check(done.get() == count, () -> "the group was left with " + done + " of " + count);
+      world.check(done.get() == count, () -> "await returned at " + done + " of " + count);
     }
   }
 
@@ -661,7 +664,7 @@ final class WorldActor {
     mutex.lockInterruptibly();
     try {
       variable.await(mutex, isSo::get);
-      world.check(isSo.get() && mutex.isHeldByCurrentThread(), () -> "woken without a reason");
+      world.check(isSo.get() && mutex.isHeldByCurrentThread(), () -> "a spurious wake-up");
     } finally {
       mutex.unlock();
     }
@@ -677,7 +680,7 @@ final class WorldActor {
             return "done";
           });
     } catch (TimeoutException e) {
-      // it was not quick enough
+      // the body was too slow
     } catch (CompletionException e) {
       throw new AssertionError("in a hurry", e);
     } finally {
@@ -685,10 +688,11 @@ final class WorldActor {
     }
     boolean interrupted = Thread.currentThread().isInterrupted();
     world.check(
-        !interrupted || cancelled || limits > 0, () -> this + " keeps an interrupt that was none");
+        !interrupted || cancelled || limits > 0,
+        () -> this + " has an interrupt status that no interrupt set");
   }
 
-  /** Has fibers in a scope, which ends in one of many ways; {@link ScopeStress} knows more. */
+  /** Runs fibers in a scope, which ends in one of many ways; {@link ScopeStress} tests more. */
   private void beInScope() {
     AtomicInteger inside = new AtomicInteger();
     Scope.Joiner<?> joiner =
@@ -736,7 +740,7 @@ final class WorldActor {
                 throw new Planned();
               }
             });
-    member.cancelled = true; // as it may be at any time
+    member.cancelled = true; // a member may be cancelled at any time
     scope.go(
         () -> {
           inside.incrementAndGet();
@@ -748,7 +752,7 @@ final class WorldActor {
         });
   }
 
-  /** Cancels an actor, schedules a fiber that does not wait for it, or looks at all fibers. */
+  /** Cancels an actor, schedules a fiber that does not wait for that, or inspects all fibers. */
   private void disturb() {
     switch (random.nextInt(4)) {
       case 0 -> {
@@ -777,7 +781,7 @@ final class WorldActor {
     try {
       fiber.scheduler().schedule(fiber);
     } catch (IllegalArgumentException e) {
-      // it has just moved to another scheduler
+      // the fiber has just moved to another scheduler
     }
   }
 
@@ -805,7 +809,9 @@ final class WorldActor {
       Scheduler target = world.anyScheduler(random);
       Fiber.switchTo(target);
       bound = -1;
-      world.check(Scheduler.current().orElseThrow() == target, () -> "is not where it went");
+      world.check(
+          Scheduler.current().orElseThrow() == target,
+          () -> "the fiber is not on the scheduler it switched to");
     }
   }
 
@@ -823,7 +829,7 @@ final class WorldActor {
     bound = -1;
     Weft.blocking(
         () -> {
-          world.check(Fiber.threadIndex() == -1, () -> "is not on a helper thread");
+          world.check(Fiber.threadIndex() == -1, () -> "the fiber is not on a helper thread");
           simpleStep();
           return "done";
         });

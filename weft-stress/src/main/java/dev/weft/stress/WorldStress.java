@@ -25,21 +25,20 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Worlds: random programs over everything that Weft has. A seed decides how many schedulers a world
- * has, with which policies and threads, which channels and locks, and what each {@link WorldActor}
- * does with them; how the actors interleave it does not decide. No program can wait for ever by its
- * own doing: an actor waits without a limit only for something that another actor is bound to
- * bring.
+ * Worlds: random programs over all parts of Weft. A seed decides how many schedulers a world has,
+ * with which policies and threads, which channels and locks, and what each {@link WorldActor} does
+ * with them; the seed does not decide how the actors interleave. No program can hang by its own
+ * fault: an actor waits without a limit only for an event that another actor is bound to cause.
  *
- * <p>When all actors have ended these hold:
+ * <p>When all actors have ended:
  *
  * <ul>
- *   <li>each value that was sent was received, once, and no other; values of one sender came to one
+ *   <li>each sent value was received, once, and no other value; values of one sender reached one
  *       receiver in their order;
  *   <li>no two actors were in a room at the same time, and all permits are back;
  *   <li>each timer was called or cancelled, each event fired or deleted, and no queue of timers has
  *       an entry left;
- *   <li>each scheduler has seen as many ends as beginnings, and its threads needed no rescue.
+ *   <li>each scheduler has counted as many ends as starts, and had no lost wake-up.
  * </ul>
  */
 final class WorldStress {
@@ -61,7 +60,7 @@ final class WorldStress {
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private volatile String phase = "begins";
 
-  // the scheduler for which the thread of this world works while it waits in stop(); may be none
+  // the scheduler that has this world's thread as its caller thread in stop(); may be null
   private final @Nullable Scheduler onCaller;
 
   private WorldStress(long seed) {
@@ -86,7 +85,7 @@ final class WorldStress {
         .useCaller(useCaller)
         .policy(policy.policy())
         .daemon(true)
-        .blockedAfter(Duration.ofMinutes(1)) // a busy machine is no fault
+        .blockedAfter(Duration.ofMinutes(1)) // a slow machine is no fault
         .onUncaught(this::unlessPlanned)
         .build();
   }
@@ -98,14 +97,14 @@ final class WorldStress {
   }
 
   /**
-   * Runs so many worlds, with the seeds from this one on.
+   * Runs this many worlds, with consecutive seeds from this seed on.
    *
-   * @return how many operations were done
+   * @return the number of operations
    */
   static long run(long worlds, long seed, Progress progress) throws InterruptedException {
     Logger logger = Logger.getLogger("dev.weft");
     Level before = logger.getLevel();
-    logger.setLevel(Level.SEVERE); // not of failures that are planned and joined by nobody
+    logger.setLevel(Level.SEVERE); // hides the reports of planned, unobserved failures
     try {
       long operations = 0;
       for (long i = 0; i < worlds; i++) {
@@ -154,13 +153,15 @@ final class WorldStress {
       scheduler.stop();
       SchedulerStats stats = scheduler.stats();
       check(stats.begun() == stats.ended(), () -> scheduler + " has fibers left: " + stats);
-      check(stats.rescues() == 0, () -> "threads of " + scheduler + " were rescued: " + stats);
+      check(stats.rescues() == 0, () -> "lost wake-ups of " + scheduler + ": " + stats);
     }
     things.check();
-    check(Faults.count() == faults, () -> "Weft has noticed faults of its own: see the log");
+    check(Faults.count() == faults, () -> "Weft has logged faults of its own");
   }
 
-  /** Waits until this holds, and looks at fibers meanwhile: that makes the JDK hand out slices. */
+  /**
+   * Waits until the condition holds, and takes dumps meanwhile: that makes the JDK submit slices.
+   */
   private void await(String what, BooleanSupplier condition) {
     phase = what;
     while (!condition.getAsBoolean()) {
@@ -209,7 +210,7 @@ final class WorldStress {
     return "world %d (%s)".formatted(seed, String.join("; ", descriptions));
   }
 
-  // ---- for actors and things ----
+  // ---- called by actors and things ----
 
   boolean goesOn() {
     return failure.get() == null;
@@ -235,7 +236,7 @@ final class WorldStress {
     return schedulers[chooser.nextInt(schedulers.length)];
   }
 
-  /** Chooses a thread that serves: the caller's does so only at the end. */
+  /** Chooses a thread that runs fibers: the caller's does so only at the end. */
   int anyThread(Scheduler scheduler, SplittableRandom chooser) {
     return scheduler == onCaller
         ? 1 + chooser.nextInt(scheduler.threads() - 1)
@@ -244,9 +245,9 @@ final class WorldStress {
 
   /**
    * Starts an actor somewhere: as a fiber of any scheduler, as a virtual thread or as a plain
-   * thread. Returns null if there have been too many.
+   * thread. Returns null if there are too many actors.
    *
-   * @param maybeVictim whether others may cancel it; then its body may never run
+   * @param maybeVictim whether other actors may cancel it; then its body may never run
    */
   @Nullable WorldActor start(SplittableRandom chooser, boolean maybeVictim, WorldActor.Part part) {
     int number = nextNumber();
@@ -278,7 +279,7 @@ final class WorldStress {
     live.remove(actor);
   }
 
-  /** Returns an actor that may be cancelled, if there is one. */
+  /** Returns an actor that may be cancelled, if there is any. */
   @Nullable WorldActor takeVictim() {
     return victims.poll();
   }
@@ -287,7 +288,7 @@ final class WorldStress {
     return victims.peek();
   }
 
-  /** Starts a fiber or a thread that belongs to no actor, and is not waited for. */
+  /** Starts a fiber or a thread that belongs to no actor, and that no actor waits for. */
   Fiber<Void> startHelper(SplittableRandom chooser, Body body) {
     return anyScheduler(chooser).go(() -> guarded(body));
   }

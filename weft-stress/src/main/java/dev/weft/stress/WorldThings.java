@@ -24,7 +24,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
-/** What the actors of a world share: channels, locks, permits, a store; each checks its own use. */
+/**
+ * The objects that the actors of a world share: channels, locks, permits, a store; each checks its
+ * own use.
+ */
 final class WorldThings {
   private final WorldStress world;
   private final List<Line> lines = new ArrayList<>();
@@ -56,7 +59,7 @@ final class WorldThings {
     return rooms.get(random.nextInt(rooms.size()));
   }
 
-  /** Returns a room behind this one, if there is any: locks taken in this order do not deadlock. */
+  /** Returns a room after this room, if there is any: locks taken in this order do not deadlock. */
   @Nullable Room roomBehind(Room room, SplittableRandom random) {
     int first = room.index + 1;
     return first == rooms.size() ? null : rooms.get(random.nextInt(first, rooms.size()));
@@ -76,7 +79,7 @@ final class WorldThings {
     return value;
   }
 
-  /** Starts a fiber for each channel that receives whatever comes, until the channel is closed. */
+  /** Starts a pump for each channel: a fiber that receives until the channel is closed. */
   void startPumps(SplittableRandom random) {
     for (Line line : lines) {
       SplittableRandom own = random.split();
@@ -92,7 +95,7 @@ final class WorldThings {
     return pumps.stream().allMatch(pump -> pump.status() == Fiber.Status.DONE);
   }
 
-  /** Checks what holds when all actors and pumps have ended. */
+  /** Checks the invariants after all actors and pumps have ended. */
   void check() {
     for (Value value : values) {
       int expected = value.sent ? 1 : 0;
@@ -117,7 +120,7 @@ final class WorldThings {
       this.number = number;
     }
 
-    /** Takes note that the call which sent it has returned. */
+    /** Records that the call that sent it has returned. */
     void wasSent() {
       sent = true;
     }
@@ -128,21 +131,21 @@ final class WorldThings {
     }
   }
 
-  /** What one receiver knows of the values that it got: see {@link Line}. */
+  /** The values that one receiver has got: see {@link Line}. */
   final class Received {
     private final Map<List<Object>, Integer> lastNumbers = new HashMap<>();
 
-    /** Takes note of a value; those of one sender come by one channel in their order. */
+    /** Records a value; values of one sender come through one channel in their order. */
     void add(Line line, Value value) {
       value.received.incrementAndGet();
       Integer last = lastNumbers.put(List.of(line, value.sender), value.number);
       world.check(
           last == null || last < value.number,
-          () -> value + " came after number " + last + " by " + line.channel);
+          () -> value + " came after number " + last + " through " + line.channel);
     }
   }
 
-  /** A channel that anybody may use; its pump sees to it that each send comes to an end. */
+  /** A channel for all actors; its pump makes sure that each send ends. */
   final class Line {
     final Channel<Value> channel;
 
@@ -186,17 +189,17 @@ final class WorldThings {
           }
         }
       } catch (ChannelClosedException e) {
-        // all actors have ended, and all they sent is received
+        // all actors have ended, and all their values are received
       }
     }
   }
 
-  /** A place for one actor, or for several that only read; behind a lock of any kind. */
+  /** A place for one writing actor or several reading actors, behind a lock of any kind. */
   final class Room {
     private final int index;
     private final ReadWriteLock lock;
 
-    // guarded by the lock, and plain on purpose
+    // guarded by the lock, and deliberately not volatile
     private int writers;
     private long visits;
 
@@ -222,34 +225,34 @@ final class WorldThings {
       return !(lock instanceof ExclusiveOnly);
     }
 
-    /** Told by an actor that has the lock. */
+    /** Called by an actor that holds the lock. */
     void enter(boolean reads) {
-      world.check(writers == 0, () -> "there is a writer in " + lock);
+      world.check(writers == 0, () -> "a writer holds " + lock);
       if (reads) {
         readers.incrementAndGet();
       } else {
         writers++;
         visits++;
         writersSoFar.incrementAndGet();
-        world.check(readers.get() == 0, () -> readers + " readers are in " + lock);
+        world.check(readers.get() == 0, () -> readers + " readers hold " + lock);
       }
     }
 
-    /** Told by an actor that still has the lock. */
+    /** Called by an actor that still holds the lock. */
     void leave(boolean reads) {
       if (reads) {
-        world.check(writers == 0, () -> "a writer has come into " + lock);
+        world.check(writers == 0, () -> "a writer has entered " + lock);
         readers.decrementAndGet();
       } else {
-        world.check(writers == 1, () -> "another writer has come into " + lock);
-        world.check(readers.get() == 0, () -> "readers have come into " + lock);
+        world.check(writers == 1, () -> "another writer has entered " + lock);
+        world.check(readers.get() == 0, () -> "readers have entered " + lock);
         writers--;
       }
     }
 
     private void check() {
       Lock free = lock(false);
-      world.check(free.tryLock(), () -> lock + " is still taken");
+      world.check(free.tryLock(), () -> lock + " is still held");
       world.check(
           writers == 0 && readers.get() == 0 && visits == writersSoFar.get(),
           () -> "of " + writersSoFar + " visits to " + lock + " " + visits + " are left");
@@ -265,7 +268,7 @@ final class WorldThings {
     }
   }
 
-  /** Permits that actors take and give back. */
+  /** Permits that actors acquire and release. */
   final class Permits {
     final int all;
     final Semaphore semaphore;
@@ -293,7 +296,7 @@ final class WorldThings {
     }
   }
 
-  /** A store of limited size, with a lock and two conditions as in every textbook. */
+  /** A store of limited size, with a lock and two conditions as in textbooks. */
   final class Store {
     private final int capacity;
     private final Mutex mutex = new Mutex();
@@ -310,7 +313,7 @@ final class WorldThings {
       this.capacity = capacity;
     }
 
-    /** Puts something in if there is room within the limit. */
+    /** Puts an item in if there is room within the limit. */
     void put(Duration limit) throws InterruptedException {
       mutex.lockInterruptibly();
       try {
@@ -327,7 +330,7 @@ final class WorldThings {
       }
     }
 
-    /** Takes something out if there is anything within the limit. */
+    /** Takes an item out if there is one within the limit. */
     void take(Duration limit) throws InterruptedException {
       mutex.lockInterruptibly();
       try {

@@ -1,5 +1,5 @@
 /**
- * Programs that look for races for as long as they are told: {@link dev.weft.stress.Stress} runs
+ * Programs that look for races for a given time or amount: {@link dev.weft.stress.Stress} runs
  * them, the tests of this module run short forms of them.
  */
 @NullMarked

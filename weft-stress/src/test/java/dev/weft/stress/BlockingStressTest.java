@@ -19,18 +19,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Many fibers that go to helper threads and back while they are woken, cancelled and looked at. */
+/** Many fibers that move to helper threads and back while they are woken, cancelled and dumped. */
 @Feature("H7")
 class BlockingStressTest {
-  private static final int FIBERS = 200; // more than there are helpers
+  private static final int FIBERS = 200; // more than the number of helpers
   private static final int STEPS = 60;
 
   private final long seed = System.nanoTime();
 
-  /** Nobody but one thread at a time may be here. */
+  /** Only one thread at a time may be here. */
   private static final class Here {
     private final AtomicInteger inside = new AtomicInteger();
-    private int plain; // seen by whoever runs the fiber next, wherever that is
+    private int plain; // the next thread that runs the fiber must see it
 
     void touch(int expected) {
       assertThat(inside.incrementAndGet()).isEqualTo(1);
@@ -41,7 +41,7 @@ class BlockingStressTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void nothingIsLostOrRunTwice(int threads) throws Exception {
+  void noFiberIsLostOrRunTwice(int threads) throws Exception {
     SplittableRandom random = new SplittableRandom(seed);
     Scheduler scheduler = Scheduler.builder().threads(threads).build().start();
     AtomicInteger finished = new AtomicInteger();
@@ -65,7 +65,7 @@ class BlockingStressTest {
     while (fibers.stream().anyMatch(fiber -> fiber.status() != Fiber.Status.DONE)) {
       Fiber<Void> fiber = fibers.get(random.nextInt(FIBERS));
       switch (random.nextInt(20)) {
-        case 0 -> scheduler.dump(); // makes the JDK hand out slices twice
+        case 0 -> scheduler.dump(); // makes the JDK submit slices twice
         case 1 -> scheduler.stats();
         case 2 -> asked += asked < FIBERS / 4 && fiber.cancel() ? 1 : 0;
         case 3 -> LockSupport.unpark(fiber.thread());
@@ -118,7 +118,7 @@ class BlockingStressTest {
                           return null;
                         }));
           } catch (TimeoutException e) {
-            // not quick enough
+            // the body was too slow
           }
           here.touch(now);
         }
@@ -140,9 +140,9 @@ class BlockingStressTest {
     }
   }
 
-  /** Taken before it is parked, or after: both ways to the helper are gone many times. */
+  /** The helper takes the call before or after the fiber parks: both orders occur many times. */
   @Test
-  void itGoesToAndFroManyTimes() throws Exception {
+  void aFiberMovesToHelpersAndBackManyTimes() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       List<Fiber<Integer>> fibers = new ArrayList<>();
       for (int i = 0; i < 4; i++) {

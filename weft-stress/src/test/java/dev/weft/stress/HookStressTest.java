@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 @Feature({"H2", "H4"})
 class HookStressTest {
   @Test
-  void noAnswerIsWrongAndNobodyWaitsForEver() throws Exception {
+  void noAnswerIsWrongAndNoFiberHangs() throws Exception {
     assertThat(HookStress.run(4_000, System.nanoTime(), Progress.silent()))
         .as("answers")
         .isGreaterThan(10_000);

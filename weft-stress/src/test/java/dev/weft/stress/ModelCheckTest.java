@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 class ModelCheckTest {
   @Test
   @Timeout(120)
-  void thePlantedBugsAreCaughtAndTheRealOnesAreSilent() throws Exception {
+  void thePlantedBugsAreCaughtAndTheRealClassesPass() throws Exception {
     assertThat(ModelCheck.check(5, 400, Progress.silent()))
         .contains(
             "LostWakeUp: caught",

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 @Feature({"X1", "X2", "X3", "X4", "S27"})
 class ScopeStressTest {
   @Test
-  @Timeout(300) // longer than a tree may hang: the report of the hang is to be seen
+  @Timeout(300) // longer than the hang limit of a tree, so that the report of a hang is shown
   void noFiberOutlivesItsScope() throws Exception {
     assertThat(ScopeStress.run(3_000, System.nanoTime(), Progress.silent()))
         .as("fibers")

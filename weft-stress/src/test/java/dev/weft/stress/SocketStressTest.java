@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 @Feature("I6")
 class SocketStressTest {
   @Test
-  void aReusedDescriptorNeverGetsWhatWasMeantForTheOldOne() throws Exception {
+  void aReusedDescriptorNeverGetsAnOldEvent() throws Exception {
     assertThat(SocketStress.run(3_000, 0, Progress.silent())).as("answers").isEqualTo(2_000);
   }
 }

@@ -34,29 +34,29 @@ class StressTest {
           });
 
   @Test
-  void allAreRunAtFullLengthUnlessTold() throws InterruptedException {
+  void allRunsHaveTheirDefaultAmountUnlessGiven() throws InterruptedException {
     assertThat(stress("--seed", "3")).isEqualTo(1);
     assertThat(runs).containsExactly("good 5 3", "bad 7 3");
   }
 
   @Test
-  void someAreRunAsLongAsTold() throws InterruptedException {
+  void namedRunsHaveTheGivenAmount() throws InterruptedException {
     assertThat(stress("good=1_000", "--seed", "3")).isZero();
     assertThat(runs).containsExactly("good 1000 3");
     assertThat(out()).contains("good: nothing found; 1,000 looks");
   }
 
   @Test
-  void whatIsFoundIsToldWithTheLineThatDoesItAgain() throws InterruptedException {
+  void aFaultIsReportedWithTheCommandThatRepeatsIt() throws InterruptedException {
     assertThat(stress("bad=2", "good", "--seed", "3")).isEqualTo(1);
     assertThat(out())
-        .contains("AssertionError: lost", "bad has found something: lost")
-        .endsWith("again: ./weft stress bad=2 --seed 3\n");
+        .contains("AssertionError: lost", "bad found a fault: lost")
+        .endsWith("repeat with: ./weft stress bad=2 --seed 3\n");
     assertThat(runs).containsExactly("bad 2 3");
   }
 
   @Test
-  void aMistakeIsToldInOneLine() throws InterruptedException {
+  void aMistakeIsReportedInOneLine() throws InterruptedException {
     assertThat(stress("worse")).isEqualTo(2);
     assertThat(stress("good=much")).isEqualTo(2);
     assertThat(stress("good=0")).isEqualTo(2);
@@ -71,7 +71,7 @@ class StressTest {
   }
 
   @Test
-  void theListHasALineForEach() throws InterruptedException {
+  void theListHasALineForEachRun() throws InterruptedException {
     assertThat(stress("--list")).isZero();
     assertThat(out().lines())
         .containsExactly(

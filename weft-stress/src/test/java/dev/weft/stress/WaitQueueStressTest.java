@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 @Feature({"Y6", "Y7"})
 class WaitQueueStressTest {
   @Test
-  void noTokenIsLostWhoeverGivesUp() throws Exception {
+  void noTokenIsLostWhenWaitersGiveUp() throws Exception {
     assertThat(WaitQueueStress.run(3, System.nanoTime(), Progress.silent()))
         .as("taken")
         .isGreaterThan(100);

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Timeout;
 @Feature({"S8", "S11", "S15", "S16", "T1", "I1", "Y6", "Y7", "K4", "K5", "K6"})
 class WorldStressTest {
   @Test
-  @Timeout(300) // longer than a world may hang: the report of the hang is to be seen
-  void theBooksOfEachWorldAreRightAndEachComesToAnEnd() throws Exception {
+  @Timeout(300) // longer than the hang limit of a world, so that the report of a hang is shown
+  void theInvariantsOfEachWorldHoldAndEachEnds() throws Exception {
     assertThat(WorldStress.run(200, System.nanoTime(), Progress.silent()))
         .as("operations")
         .isGreaterThan(5_000);

@@ -14,7 +14,7 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
-/** A certificate for 127.0.0.1, made by the JDK's keytool and signed by itself. */
+/** A self-signed certificate for 127.0.0.1, made by the JDK's keytool. */
 public final class Certificate {
   private static final String PASSWORD = "not-a-secret";
 
@@ -31,7 +31,7 @@ public final class Certificate {
     this.context = owner();
   }
 
-  /** Returns the one that all tests use: keytool takes its time. */
+  /** Returns the certificate that all tests share, because keytool is slow. */
   public static synchronized Certificate shared() throws Exception {
     if (shared == null) {
       Path folder = Files.createTempDirectory("weft-certificate-");
@@ -46,26 +46,29 @@ public final class Certificate {
     return shared;
   }
 
-  /** Returns a context for servers that show it and for clients that trust it, always the same. */
+  /**
+   * Returns a context for servers that present the certificate and for clients that trust it,
+   * always the same.
+   */
   public SSLContext context() {
     return context;
   }
 
-  /** Returns a new context, with sessions of its own, that shows the certificate and trusts it. */
+  /** Returns a new context, with its own sessions, that presents the certificate and trusts it. */
   public SSLContext owner() throws Exception {
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(keys, trust, null);
     return context;
   }
 
-  /** Returns a new context that trusts the certificate and has none to show. */
+  /** Returns a new context that trusts the certificate and presents none. */
   public SSLContext stranger() throws Exception {
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(new KeyManager[0], trust, null);
     return context;
   }
 
-  /** Returns what a client asks that trusts it. */
+  /** Returns the trust manager for clients that trust the certificate. */
   public X509TrustManager trust() {
     return (X509TrustManager) trust[0];
   }
@@ -75,7 +78,7 @@ public final class Certificate {
     String options =
         "-genkeypair -alias server -keyalg EC -groupname secp256r1 -dname CN=127.0.0.1"
             + " -ext san=ip:127.0.0.1 -validity 10 -storepass %s -keystore ".formatted(PASSWORD);
-    // by a shell, which takes the words apart
+    // a shell splits the words
     Command.Result made =
         Command.of(
                 "sh",

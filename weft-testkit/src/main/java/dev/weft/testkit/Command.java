@@ -6,9 +6,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A command that a test runs as a process of its own. */
+/** A command that a test runs as a separate process. */
 public final class Command {
-  /** What came of it. */
+  /** The result of a command. */
   public record Result(int exitStatus, String stdout, String stderr) {}
 
   private final ProcessBuilder builder;
@@ -38,35 +38,40 @@ public final class Command {
     return this;
   }
 
-  /** Sets a variable of its environment. */
+  /** Sets a variable of the command's environment. */
   public Command with(String variable, String value) {
     builder.environment().put(variable, value);
     return this;
   }
 
-  /** Removes a variable from its environment. */
+  /** Removes a variable from the command's environment. */
   public Command without(String variable) {
     builder.environment().remove(variable);
     return this;
   }
 
-  /** Sets what it reads from standard input; without this call there is nothing to read. */
+  /** Sets the standard input of the command; without this call it is empty. */
   public Command reading(String text) {
     stdin = text;
     return this;
   }
 
-  /** Starts it with pipes for standard input and output; errors go where this test's go. */
+  /**
+   * Starts the command with pipes for standard input and output; its errors go to this test's
+   * standard error.
+   */
   public Process start() throws IOException {
     return builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }
 
-  /** Starts it with pipes for standard input, output and errors. */
+  /** Starts the command with pipes for standard input, output and errors. */
   public Process startWithErrors() throws IOException {
     return builder.start();
   }
 
-  /** Runs it to its end; if this thread is interrupted meanwhile, the process is killed. */
+  /**
+   * Runs the command to its end; if this thread is interrupted meanwhile, the process is killed.
+   */
   public Result run() throws IOException, InterruptedException {
     Path folder = Files.createTempDirectory("weft-command-");
     Path in = Files.writeString(folder.resolve("in"), stdin);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Fails a test during which Weft has noticed a fault of its own, such as a lost wake-up that the
- * watchdog has mended. The counter is in weft-core, which this module does not depend on: without
+ * watchdog has repaired. The counter is in weft-core, which this module does not depend on: without
  * weft-core there are no faults.
  */
 public final class FaultGuard implements AfterEachCallback {

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The table of what Weft promises, with the tests that prove each row. As a program, it tells how
- * the last {@code ./weft test} ended.
+ * The table of Weft's promises, with the tests that prove each row. As a program, it reports the
+ * result of the last {@code ./weft test}.
  */
 public final class FeatureTable {
   private static final Pattern ROW = Pattern.compile("\\| ([A-Z]+[0-9]+) \\|.*");
@@ -45,8 +45,8 @@ public final class FeatureTable {
   }
 
   /**
-   * Writes {@code target/features.md} and prints what was skipped and failed, the counts, and the
-   * summary; not the last with {@code --some}, if only some tests were run.
+   * Writes {@code target/features.md} and prints the skipped and failed tests, the counts, and the
+   * summary; no summary with {@code --some}, if only some tests were run.
    */
   public static void main(String[] args) throws IOException {
     Path root = Path.of("");
@@ -75,7 +75,7 @@ public final class FeatureTable {
     System.exit(mistakes.isEmpty() ? 0 : 1);
   }
 
-  /** Reads a journal: how each test ended; one that only started took its JVM with it. */
+  /** Reads a journal: how each test ended; a test that only started crashed its JVM. */
   static List<TestResult> ended(List<String> journal) {
     List<TestResult> ended = new ArrayList<>();
     List<TestResult> running = new ArrayList<>();
@@ -121,7 +121,7 @@ public final class FeatureTable {
         .collect(Collectors.joining(", "));
   }
 
-  /** Returns a line for each test, or class of tests, that could not be run here. */
+  /** Returns a line for each test, or class of tests, that cannot run on this machine. */
   List<String> skipped() {
     return results.stream()
         .filter(result -> result.outcome() == Outcome.SKIPPED)
@@ -129,7 +129,7 @@ public final class FeatureTable {
         .toList();
   }
 
-  /** Returns a line for each thing that is wrong. */
+  /** Returns a line for each problem. */
   List<String> mistakes() {
     List<String> mistakes = new ArrayList<>();
     Set<String> rows = rows();

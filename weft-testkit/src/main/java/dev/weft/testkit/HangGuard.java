@@ -16,18 +16,18 @@ import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 
 /**
- * Shows why a test hangs. When a test is over its time limit (see {@code
- * junit-platform.properties}) JUnit interrupts it; before that, the stacks of all threads go to
- * stderr. A test that does not heed the interrupt would hang for ever: then the JVM is ended.
+ * Shows why a test hangs. When a test exceeds its time limit (see {@code
+ * junit-platform.properties}) JUnit interrupts it; before that, this class prints the stacks of all
+ * threads to stderr. If the test does not end after the interrupt, this class ends the JVM.
  */
 public final class HangGuard implements PreInterruptCallback, TestExecutionListener {
   /** How long a test may take to end after its interrupt. */
   private static final Duration GRACE = Duration.ofSeconds(Long.getLong("weft.test.grace", 10));
 
-  /** The exit status of a JVM that a hanging test took with it. */
+  /** The exit status of a JVM that ends because of a hanging test. */
   static final int EXIT_STATUS = 86;
 
-  // interrupted and not yet ended: unique id, and the thread that waits for the end
+  // interrupted tests that have not ended: unique id, and the thread that waits for the end
   private static final Map<String, Thread> INTERRUPTED = new ConcurrentHashMap<>();
 
   /** Made by JUnit, which finds this class through {@code META-INF/services}. */
@@ -63,7 +63,7 @@ public final class HangGuard implements PreInterruptCallback, TestExecutionListe
     }
   }
 
-  /** Returns all that is known of who waits where: platform and virtual threads. */
+  /** Returns the stacks of all platform and virtual threads. */
   private static String stacks() {
     try {
       Path folder = Files.createTempDirectory("weft-threads-");

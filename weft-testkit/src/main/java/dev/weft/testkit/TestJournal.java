@@ -60,7 +60,7 @@ public final class TestJournal implements TestExecutionListener {
           case ABORTED -> Outcome.SKIPPED;
           case FAILED -> Outcome.FAILED;
         };
-    // of containers only these tell something: a @BeforeAll, a method source
+    // of containers only these matter: a @BeforeAll, a method source
     if (id.isTest() || outcome != Outcome.PASSED) {
       write(id, outcome, result.getThrowable().map(e -> describe(e, id)).orElse(""));
     }
@@ -86,7 +86,7 @@ public final class TestJournal implements TestExecutionListener {
     append(file, result.line() + "\n");
   }
 
-  /** Returns what was thrown, with the line of the test where it came out. */
+  /** Returns the exception, with the line of the test where it came out. */
   private String describe(Throwable thrown, TestIdentifier id) {
     String testClass = className(id);
     return Stream.of(thrown.getStackTrace())
@@ -115,7 +115,7 @@ public final class TestJournal implements TestExecutionListener {
     };
   }
 
-  /** One of several runs of a method: parametrised, repeated. */
+  /** Whether this is an invocation of a parametrised or repeated method. */
   private boolean isInvocation(TestIdentifier id) {
     return parent(id).flatMap(TestIdentifier::getSource).orElse(null) instanceof MethodSource;
   }

@@ -6,8 +6,8 @@ import java.util.List;
  * How a test ended, or that it started: a line of a module's {@code features.tsv}.
  *
  * @param features the ids of the rows it proves, maybe none
- * @param test its class and method, and for one invocation of many its display name in brackets
- * @param message what went wrong, or nothing
+ * @param test its class and method, and for one of several invocations its display name in brackets
+ * @param message the error, or empty
  */
 record TestResult(List<String> features, String test, Outcome outcome, String message) {
   enum Outcome {

@@ -26,8 +26,8 @@ public final class TestServer implements AutoCloseable {
   private final ProcessHandle process;
 
   /**
-   * Starts one. Without the program to start, a test on a user's machine is skipped; in CI it
-   * fails.
+   * Starts a server. If the machine has no such program, the test is skipped on a user's machine
+   * and fails in CI.
    *
    * @param name {@code postgres}, {@code redis} or {@code chromedriver}
    */
@@ -55,7 +55,7 @@ public final class TestServer implements AutoCloseable {
     process = ProcessHandle.of(Long.parseLong(ready.group(3))).orElseThrow();
   }
 
-  /** Returns its address: a JDBC URL, or one that Jedis knows. */
+  /** Returns the server's address: a JDBC URL, or a URL for Jedis. */
   public String url() {
     return url;
   }
@@ -65,7 +65,7 @@ public final class TestServer implements AutoCloseable {
     return process;
   }
 
-  /** Ends it as a crash would: its connections break. */
+  /** Kills the server, so that its connections break. */
   public void kill() {
     process.destroyForcibly();
     process.onExit().join();

@@ -1,5 +1,5 @@
 /**
- * What all of Weft's tests share: feature tags, a journal of results, time limits, commands.
+ * The shared parts of Weft's tests: feature tags, a journal of results, time limits, commands.
  *
  * <pre>
  *   tests ──► TestJournal ──► features.tsv of each module ──┐

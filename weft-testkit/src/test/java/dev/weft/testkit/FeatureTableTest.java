@@ -39,7 +39,7 @@ class FeatureTableTest {
   }
 
   @Test
-  void oneFailureOutweighsAllThatPassed() {
+  void oneFailureOutweighsAllPassedTests() {
     var table =
         table(
             result("C1", "a.RunTest.fails[1]", Outcome.FAILED),
@@ -52,7 +52,7 @@ class FeatureTableTest {
   }
 
   @Test
-  void someTestsSayNothingOfTheWhole(@TempDir Path root) throws Exception {
+  void aPartialRunHasNoSummary(@TempDir Path root) throws Exception {
     Files.createDirectories(root.resolve("docs"));
     Files.write(root.resolve("docs/features.md"), PROMISES);
     Files.createDirectories(root.resolve("core/target"));

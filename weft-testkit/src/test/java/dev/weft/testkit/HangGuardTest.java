@@ -19,7 +19,7 @@ class HangGuardTest {
   }
 
   @Test
-  void aTestThatIgnoresItsInterruptTakesTheJvmWithIt() throws Exception {
+  void aTestThatIgnoresItsInterruptEndsTheJvm() throws Exception {
     var result = run(HiddenTests.HangsHard.class);
 
     assertThat(result.exitStatus()).isEqualTo(HangGuard.EXIT_STATUS);

@@ -20,13 +20,13 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 /**
- * Test classes that Maven does not find by their names: {@link TestJournalTest} and {@link
- * HangGuardTest} run them in JVMs of their own, by {@link #main}, to see what the test kit does.
+ * Test classes with names that Maven does not look for: {@link TestJournalTest} and {@link
+ * HangGuardTest} run them in separate JVMs, by {@link #main}, to see what the test kit does.
  */
 final class HiddenTests {
   private HiddenTests() {}
 
-  /** Runs the test class that is named; prints how many failed. */
+  /** Runs the named test class; prints the number of failures. */
   public static void main(String[] args) throws ClassNotFoundException {
     var summary = new SummaryGeneratingListener();
     LauncherFactory.create()

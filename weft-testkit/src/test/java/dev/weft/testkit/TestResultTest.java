@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class TestResultTest {
   @Test
-  void aLineReadsBackAsItWas() {
+  void aLineReadsBackUnchanged() {
     var result = new TestResult(List.of("C1", "C2"), "a.BTest.c[1]", Outcome.FAILED, "no");
 
     assertThat(TestResult.parse(result.line())).isEqualTo(result);
@@ -30,7 +30,7 @@ class TestResultTest {
   }
 
   @Test
-  void anotherLineIsRefused() {
+  void anInvalidLineIsRefused() {
     assertThatThrownBy(() -> TestResult.parse("C1 PASSED"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("not a test result: C1 PASSED");

@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Blocking calls that are cut short: by cancel, deadline, interrupt, and the end of all. */
+/** Blocking calls that end early: by cancel, deadline, interrupt, and the stop of the scheduler. */
 @Feature("H7")
 class BlockingEndTest {
   private final CountDownLatch release = new CountDownLatch(1);
@@ -62,7 +62,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S15")
-  void aCancelEndsWhatCanBeInterrupted() throws Exception {
+  void aCancelEndsAnInterruptibleBody() throws Exception {
     try (Scheduler scheduler = start()) {
       Fiber<Void> fiber =
           inBlocking(
@@ -100,7 +100,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S15")
-  void whoIsCancelledBeforeDoesNotEvenBegin() throws Exception {
+  void aCancelledFiberDoesNotEvenBegin() throws Exception {
     try (Scheduler scheduler = start()) {
       CountDownLatch begun = new CountDownLatch(1);
       AtomicBoolean cancelled = new AtomicBoolean();
@@ -111,7 +111,7 @@ class BlockingEndTest {
                 while (!cancelled.get()) {
                   Thread.onSpinWait();
                 }
-                for (int i = 0; i < 2; i++) { // a level: each fails
+                for (int i = 0; i < 2; i++) { // a cancel is a level: each wait fails
                   assertThatThrownBy(() -> Weft.blocking(() -> ran.compareAndSet(false, true)))
                       .isInstanceOf(InterruptedException.class)
                       .hasMessageContaining("is cancelled");
@@ -126,7 +126,7 @@ class BlockingEndTest {
   }
 
   @Test
-  void aDeadlineEndsIt() throws Exception {
+  void aDeadlineEndsABlockingCall() throws Exception {
     try (Scheduler scheduler = start()) {
       scheduler
           .go(
@@ -152,7 +152,7 @@ class BlockingEndTest {
 
   // ---- while it waits for a helper ----
 
-  /** Has the only helper busy, and one that waits for it. */
+  /** Keeps the only helper busy, with a second call that waits for it. */
   private Fiber<Void> waitsForHelper(Scheduler scheduler, Helpers one) {
     Fiber<Void> busy =
         inBlocking(
@@ -237,7 +237,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S19")
-  void whoWaitsForAHelperIsNotTakenForDead() throws Exception {
+  void aFiberThatWaitsForAHelperIsNoDeadlock() throws Exception {
     Helpers one = oneHelper();
     try (Scheduler other = start()) {
       isOnHelper(
@@ -265,7 +265,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S5")
-  void stopWaitsForIt() throws Exception {
+  void stopWaitsForABlockingCall() throws Exception {
     Scheduler scheduler = start();
     Fiber<Void> fiber =
         inBlocking(
@@ -286,7 +286,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S5")
-  void stopCancelsItAtItsLimit() {
+  void stopCancelsABlockingCallAtItsLimit() {
     Scheduler scheduler = start();
     try (LogCapture log = new LogCapture()) {
       isOnHelper(
@@ -305,7 +305,7 @@ class BlockingEndTest {
 
   @Test
   @Feature("S5")
-  void whatIgnoresItsCancelIsGivenUpAndWhatWaitsBehindItNeverRuns() throws Exception {
+  void aFiberThatIgnoresItsCancelIsGivenUpOnAndFibersBehindItNeverRun() throws Exception {
     Helpers one = oneHelper();
     AtomicBoolean over = new AtomicBoolean();
     AtomicBoolean goneOn = new AtomicBoolean();
@@ -327,7 +327,7 @@ class BlockingEndTest {
               goneOn.set(true);
             });
     isOnHelper(stubborn);
-    // never looks at interrupts while it waits for the helper
+    // does not check for interrupts while it waits for the helper
     Fiber<Boolean> queued =
         scheduler.go(
             () ->

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Name look-up blocks no thread of a scheduler, and is otherwise as it was. */
+/** Name look-up blocks no thread of a scheduler, and otherwise behaves as without Weft. */
 @Feature("H7")
 class BlockingNamesTest {
   private static final LookupPolicy ANY = LookupPolicy.of(LookupPolicy.IPV4 | LookupPolicy.IPV6);
@@ -54,7 +54,7 @@ class BlockingNamesTest {
     scheduler.stop();
   }
 
-  /** Knows one host, and takes its time; like the JDK's own it ignores interrupts. */
+  /** A slow resolver that knows one host; like the JDK's own it ignores interrupts. */
   private static final class SlowResolver implements InetAddressResolver {
     final CountDownLatch asked = new CountDownLatch(1);
     final CountDownLatch answer = new CountDownLatch(1);
@@ -87,7 +87,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void theOthersOfTheOnlyThreadGoOn() throws Exception {
+  void theOtherFibersOfTheOnlyThreadGoOn() throws Exception {
     Fiber<List<InetAddress>> byName = scheduler.go(() -> names.lookupByName("ten", ANY).toList());
     Fiber<String> byAddress = scheduler.go(() -> names.lookupByAddress(TEN));
     slow.asked.await();
@@ -99,7 +99,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void whatIsUnknownIsTheSameUnknown() {
+  void unknownHostsFailAlikeWithAndWithoutTheHook() {
     slow.answer.countDown();
     for (boolean enabled : new boolean[] {true, false}) {
       Hook.set(Hook.Family.NAMES, enabled);
@@ -119,7 +119,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void outsideFibersAndWhenTurnedOffItIsAskedRightThere() throws Exception {
+  void outsideFibersAndWhenTurnedOffTheLookUpRunsOnTheCaller() throws Exception {
     slow.answer.countDown();
     assertThat(names.lookupByAddress(TEN)).isEqualTo("ten");
     assertThat(slow.askedBy.get()).isEqualTo(Thread.currentThread().toString());
@@ -146,10 +146,10 @@ class BlockingNamesTest {
         scheduler.go(
             () -> {
               found.set(names.lookupByAddress(TEN));
-              // the cancel stands for the next cancel point
+              // the cancel takes effect at the next cancel point
               assertThatThrownBy(() -> Fiber.sleep(Duration.ofHours(1)))
                   .isInstanceOf(InterruptedException.class);
-              found.set(found.get() + names.lookupByAddress(TEN)); // no cancel point itself
+              found.set(found.get() + names.lookupByAddress(TEN)); // not a cancel point
               return true;
             });
     slow.asked.await();
@@ -160,7 +160,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void anInterruptAndADeadlineStandAfterIt() throws Exception {
+  void anInterruptAndADeadlineTakeEffectAfterTheLookUp() throws Exception {
     slow.answer.countDown();
     scheduler
         .go(
@@ -189,7 +189,7 @@ class BlockingNamesTest {
   // ---- the JDK and the provider ----
 
   @Test
-  void theJdkFindsIt() throws Exception {
+  void theJdkFindsTheProvider() throws Exception {
     assertThat(ServiceLoader.load(InetAddressResolverProvider.class).findFirst())
         .containsInstanceOf(BlockingNames.class);
     InetAddress found = scheduler.go(() -> InetAddress.getByName("localhost")).join();
@@ -197,7 +197,7 @@ class BlockingNamesTest {
     assertThat(found).isEqualTo(InetAddress.getByName("localhost"));
   }
 
-  /** Looks a name up in a fiber and says whether a helper thread was there for it. */
+  /** Looks a name up in a fiber and prints whether a helper thread was made for it. */
   static final class InFiber {
     public static void main(String[] args) {
       Weft.run(() -> System.out.println(InetAddress.getByName("localhost").isLoopbackAddress()));
@@ -230,7 +230,7 @@ class BlockingNamesTest {
 
   @Test
   @Feature("H6")
-  void thePropertyTurnsItOnAndOff() throws Exception {
+  void thePropertyTurnsTheProviderOnAndOff() throws Exception {
     assertThat(inFiber().output()).isEqualTo("true\nhelpers: 1\n");
     assertThat(inFiber("-Dweft.hook=timers,names").output()).isEqualTo("true\nhelpers: 1\n");
     assertThat(inFiber("-Dweft.hook=off").output()).isEqualTo("true\nhelpers: 0\n");
@@ -256,7 +256,7 @@ class BlockingNamesTest {
   }
 
   @Test
-  void programsWithoutFibersLoadNoneAndNeedNoFlags() throws Exception {
+  void programsWithoutFibersLoadLittleOfWeftAndNeedNoFlags() throws Exception {
     ForkedJvm.Result result =
         ForkedJvm.java("-Xlog:class+load:stdout", "-cp", classPath(), Plain.class.getName());
     assertThat(result.exitStatus()).isZero();
@@ -271,7 +271,7 @@ class BlockingNamesTest {
         .containsOnly("dev.weft.internal.Started");
   }
 
-  /** A provider of the user's own. */
+  /** A user's own provider. */
   public static final class Own extends InetAddressResolverProvider {
     @Override
     public InetAddressResolver get(Configuration configuration) {
@@ -285,7 +285,7 @@ class BlockingNamesTest {
     }
   }
 
-  /** The JDK takes the first that it finds, and asks no other. */
+  /** The JDK uses only the first provider that it finds. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void ofTwoProvidersTheFirstOnTheClassPathIsUsed(boolean ownFirst, @TempDir Path dir)

@@ -60,7 +60,7 @@ class HelpersTest {
   }
 
   @Test
-  void whoFindsNoneFreeWaitsInLine() throws Exception {
+  void aCallWithoutAFreeHelperWaitsInFifoOrder() throws Exception {
     Helpers one = new Helpers(1, LONG, DAEMONS);
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     List<Fiber<Integer>> fibers = new ArrayList<>();
@@ -81,14 +81,15 @@ class HelpersTest {
   }
 
   @Test
-  void thereAreAsManyAsAreNeededUpToTheLimit() throws Exception {
+  void helpersAreMadeAsNeededUpToTheLimit() throws Exception {
     Helpers three = new Helpers(3, LONG, DAEMONS);
     List<Fiber<Integer>> fibers = new ArrayList<>();
     assertThat(three.threads()).isZero();
     for (int i = 1; i <= 5; i++) {
       int busy = Math.min(i, 3);
       fibers.add(atTheGate(three, new ArrayList<>(), i));
-      eventually("it has a helper, or none is left", () -> scheduler.stats().blocking() == busy);
+      eventually(
+          "the fiber has a helper, or none is left", () -> scheduler.stats().blocking() == busy);
       assertThat(three.threads()).isEqualTo(busy);
     }
     eventually("the rest wait", () -> scheduler.stats().awaitingHelper() == 2);
@@ -100,7 +101,7 @@ class HelpersTest {
   }
 
   @Test
-  void oneServesManyCallsThatFollowEachOther() throws Exception {
+  void oneHelperServesManyCallsThatFollowEachOther() throws Exception {
     Helpers many = new Helpers(50, LONG, DAEMONS);
     scheduler
         .go(
@@ -111,12 +112,12 @@ class HelpersTest {
               }
             })
         .join();
-    // a second one is made if the first is not yet back when it is asked
+    // the pool makes a second helper if the first is not yet idle at the next call
     assertThat(many.threads()).isBetween(1, 10);
   }
 
   @Test
-  void theyEndWhenTheyHaveNothingToDo() throws Exception {
+  void idleHelpersEnd() throws Exception {
     Helpers brief = new Helpers(3, Duration.ofMillis(1), DAEMONS);
     for (int i = 0; i < 3; i++) {
       assertThat(call(brief, Fiber::threadIndex).join()).isEqualTo(-1);
@@ -124,9 +125,9 @@ class HelpersTest {
     }
   }
 
-  /** The last thread may end just when a call is queued because there are too many already. */
+  /** The last helper may end just when a call is queued because the limit is reached. */
   @Test
-  void noCallIsLeftBehindByThreadsThatEnd() throws Exception {
+  void noCallIsLostWhenHelpersEnd() throws Exception {
     Helpers fleeting = new Helpers(2, Duration.ofNanos(1), DAEMONS);
     List<Fiber<Void>> fibers = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
@@ -145,7 +146,7 @@ class HelpersTest {
   }
 
   @Test
-  void itsThreadsAreDaemonsAndNamed() throws Exception {
+  void helpersAreNamedDaemonThreads() throws Exception {
     CountDownLatch inside = new CountDownLatch(1);
     Fiber<Integer> fiber =
         scheduler.go(
@@ -167,7 +168,7 @@ class HelpersTest {
   }
 
   @Test
-  void withoutAnyThreadTheBodyRunsWhereItIsAndThatIsSaid() throws Exception {
+  void withoutAnyHelperTheBodyRunsOnTheWorkerAndThatIsLogged() throws Exception {
     AtomicBoolean exhausted = new AtomicBoolean(true);
     Helpers none = new Helpers(4, LONG, exhaustible(exhausted));
     try (LogCapture log = new LogCapture()) {
@@ -180,12 +181,12 @@ class HelpersTest {
   }
 
   @Test
-  void withoutOneMoreThreadCallsWaitForThoseThereAre() throws Exception {
+  void ifNoMoreThreadCanBeMadeCallsWaitForTheExistingHelpers() throws Exception {
     AtomicBoolean exhausted = new AtomicBoolean();
     Helpers some = new Helpers(4, LONG, exhaustible(exhausted));
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     Fiber<Integer> first = atTheGate(some, order, 0);
-    eventually("it is there", core(first)::isOnHelper);
+    eventually("the first fiber is on its helper", core(first)::isOnHelper);
     exhausted.set(true);
     List<Fiber<Integer>> queued = new ArrayList<>();
     for (int i = 1; i <= 5; i++) {
@@ -211,7 +212,7 @@ class HelpersTest {
   }
 
   @Test
-  void allGetTheirTurnUnderLoad() throws Exception {
+  void allCallsAreServedUnderLoad() throws Exception {
     Helpers three = new Helpers(3, LONG, DAEMONS);
     AtomicInteger inside = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
@@ -251,7 +252,7 @@ class HelpersTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"0", "-1", "many", "", "99999999999"})
-  void anotherLimitIsRefused(String asked) {
+  void anyOtherLimitIsRefused(String asked) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Helpers.limit(asked))
         .withMessage("-Dweft.blocking.threads must be a number of 1 or more, not '" + asked + "'");
@@ -270,7 +271,7 @@ class HelpersTest {
   }
 
   @Test
-  void thePropertyIsReadAndABadOneIsSaidEachTime() throws Exception {
+  void thePropertyIsReadAndABadValueIsReportedEachTime() throws Exception {
     for (String[] expected :
         new String[][] {
           {"1", "it runs\n"},

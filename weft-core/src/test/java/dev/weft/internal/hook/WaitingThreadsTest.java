@@ -26,7 +26,7 @@ class WaitingThreadsTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 127, 1_023, 1_024, 1_048_575, 1_048_576, Integer.MAX_VALUE})
   @Feature("H2")
-  void whoIsPutDownIsTakenOutOnce(int fd) {
+  void anAddedThreadIsTakenOutOnce(int fd) {
     assertThat(waiting.put(fd, me)).isNull();
     assertThat(waiting.remove(fd)).isSameAs(me);
     assertThat(waiting.remove(fd)).isNull();
@@ -36,7 +36,7 @@ class WaitingThreadsTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 5_000, 2_000_000})
   @Feature("H2")
-  void whoIsLeftIsFoundByTheOriginalAndHere(int fd) {
+  void aThreadLeftToTheOriginalIsFoundThereAndHere(int fd) {
     waiting.put(fd, me);
     waiting.leave(fd);
     assertThat(ofOriginal).containsOnlyKeys(fd);
@@ -47,7 +47,7 @@ class WaitingThreadsTest {
 
   @Test
   @Feature("H2")
-  void whoWasTakenOutByACloseIsNotLeftToAnyone() {
+  void aThreadTakenOutByACloseIsNotLeftToTheOriginal() {
     waiting.put(7, me);
     assertThat(waiting.remove(7)).isSameAs(me);
     waiting.leave(7);
@@ -73,7 +73,7 @@ class WaitingThreadsTest {
 
   @Test
   @Feature("H2")
-  void whatItCannotDoItRefuses() {
+  void unsupportedOperationsAreRefused() {
     waiting.put(3, me);
     List<Runnable> calls =
         List.of(
@@ -97,7 +97,7 @@ class WaitingThreadsTest {
     assertThat(waiting.remove(3)).isSameAs(me);
   }
 
-  /** What the JDK does with its map, by the code of this JDK. */
+  /** The JDK's operations on its map, by the code of this JDK. */
   @Test
   @Feature("H9")
   void theJdkCallsNothingElse() throws Exception {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.OS;
 class EpollPollerTest {
   private static final int ENOSPC = 28;
 
-  /** Whether the descriptors are those of an open epoll and an open eventfd. */
+  /** Whether the descriptors belong to an open epoll and an open eventfd. */
   private static boolean areOpen(List<Integer> descriptors) {
     return descriptors.stream().anyMatch(fd -> kindOf(fd).contains("event"));
   }
@@ -45,7 +45,7 @@ class EpollPollerTest {
             if (failure instanceof IllegalStateException) {
               throw failure;
             }
-            return -ENOSPC; // more watches than the system allows a user
+            return -ENOSPC; // more registrations than the system allows a user
           };
       assertThatThrownBy(() -> EpollPoller.open(watch)).isInstanceOf(failure.getClass());
       assertThat(opened).hasSize(2);
@@ -55,7 +55,7 @@ class EpollPollerTest {
 
   @Test
   @Feature("I7")
-  void itsFailureNamesTheCallAndTheReason() {
+  void theFailureOfAPollerNamesTheCallAndTheReason() {
     assertThatThrownBy(() -> EpollPoller.open((epoll, eventfd) -> -ENOSPC))
         .hasMessageContaining("cannot poll: epoll_ctl: No space left on device");
   }

@@ -8,12 +8,12 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** A worker that waits here is woken, by the JVM's parking and by a futex, and as it changes. */
+/** A wake-up reaches a sleeping worker, by the JVM's parking, by a futex, and during the change. */
 @Feature("S9")
 class ParkingPlaceTest {
   private static final int NEVER = Integer.MAX_VALUE;
 
-  /** Waits until it has a futex, which takes some time to link. */
+  /** Waits until the place has a futex, which takes some time to link. */
   private static ParkingPlace withFutex() {
     assumeThat(Poller.isEpoll()).as("futexes are used with epoll only").isTrue();
     ParkingPlace place = new ParkingPlace(1);
@@ -25,7 +25,7 @@ class ParkingPlaceTest {
     return place;
   }
 
-  /** Two threads wake each other: were one wake-up lost, both would wait for ever. */
+  /** Two threads wake each other: a lost wake-up would make both wait for ever. */
   private static void pingPong(ParkingPlace ping, ParkingPlace pong, int rounds)
       throws InterruptedException {
     AtomicInteger turn = new AtomicInteger();
@@ -69,7 +69,7 @@ class ParkingPlaceTest {
   }
 
   @Test
-  void losesNoWakeUpAsItChangesFromOneToTheOther() throws Exception {
+  void losesNoWakeUpDuringTheChangeToTheFutex() throws Exception {
     withFutex();
     for (int i = 0; i < 200; i++) {
       pingPong(new ParkingPlace(i), new ParkingPlace(2 * i), 200);
@@ -77,7 +77,7 @@ class ParkingPlaceTest {
   }
 
   @Test
-  void returnsWhenTheTimeIsOver() {
+  void returnsAtTheTimeLimit() {
     ParkingPlace place = withFutex();
     for (long millis : new long[] {0, 1, 20}) {
       long nanos = Duration.ofMillis(millis).toNanos();
@@ -99,7 +99,7 @@ class ParkingPlaceTest {
   }
 
   @Test
-  void isNotUsedBeforeItIsWorthTheWhile() {
+  void theFutexIsNotUsedBeforeManyWaits() {
     withFutex();
     ParkingPlace place = new ParkingPlace(3);
     for (int i = 1; i <= 2; i++) {

@@ -18,10 +18,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many wait for the end of one fiber, and give up. */
+/** Many callers of join wait for the end of one fiber, and give up. */
 @Feature("S15")
 class EndWaitersTest {
-  /** A list that is searched for each of them would take minutes. */
+  /** A linear search in the list for each of them would take minutes. */
   @Test
   @Timeout(30)
   void manyLeaveInAnyOrderAsFastAsTheyCame() {
@@ -75,9 +75,9 @@ class EndWaitersTest {
     }
   }
 
-  /** Joiners come, give up and are told by an end that meets them all. */
+  /** Callers of join come, give up and are woken by an end that meets them all. */
   @Test
-  void everyJoinerIsToldOrHasGivenUp() throws Exception {
+  void everyCallerOfJoinIsWokenOrHasGivenUp() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(2).build().start()) {
       for (int round = 0; round < 300; round++) {
         Fiber<Integer> ends =
@@ -112,7 +112,7 @@ class EndWaitersTest {
           joiner.join();
         }
         ends.toFuture().join();
-        Eventually.eventually("all are told", () -> called.get() == 8);
+        Eventually.eventually("all callers of join are counted", () -> called.get() == 8);
         assertThat(wrong).isFalse();
       }
     }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The list of a worker's fibers, against a list of the JDK's. */
+/** The list of a worker's fibers, compared with a list of the JDK's. */
 @Feature("S18")
 class FiberRegistryTest {
   private static final long SEED = 7;
@@ -21,7 +21,7 @@ class FiberRegistryTest {
   private final List<FiberCore<?>> expected = new ArrayList<>();
 
   @Test
-  void holdsWhoCameAndHasNotGoneOverManyBlocks() {
+  void holdsTheAddedFibersThatWereNotRemovedOverManyBlocks() {
     Random random = new Random(SEED);
     for (int phase = 0; phase < 6; phase++) {
       int likelyToGrow = phase % 2 == 0 ? 90 : 10;

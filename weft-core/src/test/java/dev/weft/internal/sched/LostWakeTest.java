@@ -23,15 +23,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
 /**
- * A fiber that moves to another worker while it begins a fiber: code that asked for the worker
- * before the move would queue the new fiber on a worker that sleeps.
+ * A fiber that moves to another worker while it starts a fiber: code that read the worker before
+ * the move would queue the new fiber on a sleeping worker.
  */
 @Feature({"S1", "S24"})
 @SuppressWarnings("LockNotBeforeTry") // nothing can fail in between
 class LostWakeTest {
   private static final int ROUNDS = 8;
 
-  /** Computes while the scope holds its lock, so that the opener has to wait for it in go(). */
+  /** Computes while it holds the scope's lock, so that the opener has to wait for it in go(). */
   private static final class SlowJoiner implements Scope.Joiner<Void> {
     final AtomicBoolean inside = new AtomicBoolean();
 
@@ -58,7 +58,7 @@ class LostWakeTest {
               SlowJoiner joiner = new SlowJoiner();
               try (Scope scope = Scope.open(joiner)) {
                 if (Fiber.threadIndex() == 0) {
-                  Weft.go(() -> {}); // so that the next fiber is dealt to the other worker
+                  Weft.go(() -> {}); // so that the next fiber is placed on the other worker
                 }
                 scope.go(() -> {});
                 while (!joiner.inside.get()) {
@@ -112,13 +112,13 @@ class LostWakeTest {
     }
   }
 
-  /** The net, not the fix: what a lost wake-up looks like is made by hand. */
+  /** Tests the safety net: the test makes a lost wake-up by hand. */
   @Test
   void aWorkerThatSleepsAlthoughAFiberIsReadyIsWokenCountedAndReported() throws Exception {
     try (LogCapture log = new LogCapture();
         Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Worker worker = core(scheduler).worker(0);
-      eventually("it sleeps", worker::isAsleep);
+      eventually("the worker sleeps", worker::isAsleep);
       CountDownLatch ran = new CountDownLatch(1);
       FiberCore<Void> lost =
           new FiberCore<>(core(scheduler), SchedulerCore.DEFAULT_OPTIONS, (Body) ran::countDown);
@@ -133,16 +133,16 @@ class LostWakeTest {
     }
   }
 
-  /** As on a machine that is so busy that the waker loses its core between queuing and waking. */
+  /** As on a busy machine, where the waker loses its core between queuing and waking. */
   @Test
-  void aWorkerWhoseWakerIsLateIsNotRescued() throws Exception {
+  void aWorkerWithALateWakerIsNotCountedAsRescued() throws Exception {
     for (int attempt = 0; attempt < 20; attempt++) {
       try (Scheduler busy =
-              Scheduler.builder().threads(1).build().start(); // the watchdog looks often
+              Scheduler.builder().threads(1).build().start(); // makes the watchdog look often
           Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
         busy.go(() -> Busy.compute(Duration.ofMillis(200)));
         Worker worker = core(scheduler).worker(0);
-        eventually("it sleeps", worker::isAsleep);
+        eventually("the worker sleeps", worker::isAsleep);
         CountDownLatch ran = new CountDownLatch(1);
         FiberCore<Void> late =
             new FiberCore<>(core(scheduler), SchedulerCore.DEFAULT_OPTIONS, (Body) ran::countDown);
@@ -151,7 +151,7 @@ class LostWakeTest {
         worker.addReady(late);
         LockSupport.parkNanos(80_000_000);
         worker.wakeUp();
-        boolean tooLate = System.nanoTime() - start > 150_000_000; // this thread was off its core
+        boolean tooLate = System.nanoTime() - start > 150_000_000; // this thread lost its core
         assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
         if (!tooLate) {
           assertThat(scheduler.stats().rescues()).isZero();

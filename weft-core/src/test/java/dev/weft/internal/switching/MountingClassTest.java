@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The mounting of a virtual thread that is interrupted and looked at meanwhile. */
+/** Mounting a virtual thread that is interrupted and inspected meanwhile. */
 class MountingClassTest {
   private static final long NANOS = 2_000_000_000L;
 
@@ -16,8 +16,8 @@ class MountingClassTest {
   private volatile boolean done;
 
   /**
-   * A thread that takes the stack of another that is ready keeps it from being mounted just then:
-   * by that time an interrupt may have found the carrier.
+   * A thread that takes the stack of a ready thread keeps that thread from being mounted at that
+   * moment: by then an interrupt may have reached the carrier.
    */
   @Test
   @Feature("H4")

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** A virtual thread that is held still does not run, and loses no wake-up. */
+/** A suspended virtual thread does not run, and loses no wake-up. */
 @Feature("S18")
 class UnmountedThreadTest {
   private static Thread startAndAwait(Thread.State state, Runnable body) {
@@ -18,7 +18,7 @@ class UnmountedThreadTest {
     return thread;
   }
 
-  /** Holds the thread still, wakes it meanwhile, and returns how its state was then. */
+  /** Suspends the thread, wakes it meanwhile, and returns its state at that time. */
   private static Thread.State stateWhenWoken(Thread thread, Runnable wake) {
     AtomicReference<Thread.State> state = new AtomicReference<>();
     eventually(
@@ -44,7 +44,7 @@ class UnmountedThreadTest {
   }
 
   @Test
-  void aSecondLookerWaitsForTheFirst() throws Exception {
+  void aSecondSuspenderWaitsForTheFirst() throws Exception {
     Thread parked = startAndAwait(Thread.State.WAITING, LockSupport::park);
     AtomicBoolean secondHasLooked = new AtomicBoolean();
     AtomicReference<Thread> second = new AtomicReference<>();
@@ -59,7 +59,8 @@ class UnmountedThreadTest {
                               Boolean.TRUE.equals(
                                   UnmountedThread.holdStill(parked, held -> true))));
           second.set(looker);
-          eventually("the second looker has begun", () -> looker.getState() != Thread.State.NEW);
+          eventually(
+              "the second suspender has started", () -> looker.getState() != Thread.State.NEW);
           assertThat(secondHasLooked).isFalse();
         });
     second.get().join();
@@ -88,7 +89,7 @@ class UnmountedThreadTest {
                 () -> {
                   synchronized (monitor) {
                     holds.set(true);
-                    eventually("it may leave", leave::get);
+                    eventually("the thread may leave", leave::get);
                   }
                 });
     eventually("the monitor is held", holds::get);
@@ -113,7 +114,7 @@ class UnmountedThreadTest {
 
   @Test
   @SuppressWarnings("WaitNotInLoop") // a spurious wake-up would show in its state
-  void aThreadInWaitIsNotifiedOrInterruptedAfterwards() throws Exception {
+  void aThreadInObjectWaitIsNotifiedOrInterruptedAfterwards() throws Exception {
     for (boolean interrupt : new boolean[] {false, true}) {
       Object monitor = new Object();
       AtomicBoolean interrupted = new AtomicBoolean();
@@ -146,7 +147,7 @@ class UnmountedThreadTest {
   }
 
   @Test
-  void aMountedThreadIsNotHeld() throws Exception {
+  void aMountedThreadIsNotSuspended() throws Exception {
     AtomicBoolean spins = new AtomicBoolean();
     AtomicBoolean over = new AtomicBoolean();
     Thread running =
@@ -157,7 +158,7 @@ class UnmountedThreadTest {
                 Thread.onSpinWait();
               }
             });
-    eventually("it spins", spins::get);
+    eventually("the thread spins", spins::get);
     assertThat(UnmountedThread.<Boolean>holdStill(running, held -> true)).isNull();
     over.set(true);
     running.join();

@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The timer queue against a sorted map that knows what the queue should do. */
+/** The timer queue against a sorted map as its model. */
 @Feature({"T2", "T7"})
 class TimerQueueTest {
   private static final int TICK_SHIFT = 17;
   private static final long TICK = 1L << TICK_SHIFT;
 
-  /** As far as the queue can tell times apart: 146 years. */
+  /** The largest time that the queue can represent: 146 years. */
   private static final long HORIZON = 1L << 62;
 
   /** A wait shorter than this is not rounded up to a tick. */
@@ -62,7 +62,7 @@ class TimerQueueTest {
     }
   }
 
-  /** Both queues, always given the same; times are counted from the origin of the clock. */
+  /** Both queues, with the same operations; times are counted from the origin of the clock. */
   private static final class Both {
     final long origin;
     final TimerQueue queue;
@@ -84,7 +84,7 @@ class TimerQueueTest {
       assertThat(node.isQueued()).isTrue();
     }
 
-    /** The model's part of what expire() and nextWake() do first. */
+    /** The model's part of the first step of expire() and nextWake(). */
     private void sort() {
       for (Node node : unsorted) {
         boolean rounded = node.due - now >= NEAR;
@@ -116,7 +116,7 @@ class TimerQueueTest {
       gone.add(node);
     }
 
-    /** Moves the clock, and checks that exactly what is due comes out, in order. */
+    /** Moves the clock, and checks that exactly the due timers expire, in order. */
     void advanceTo(long time) {
       now = time;
       sort();
@@ -151,12 +151,12 @@ class TimerQueueTest {
       }
     }
 
-    /** Unlike check() it does not make the queue sort what is new in it. */
+    /** Unlike check() it does not make the queue sort its new timers. */
     void checkSize() {
       assertThat(queue.size()).isEqualTo(model.size() + unsorted.size());
     }
 
-    /** Checks that before the next wake there is nothing to do. */
+    /** Checks that no timer expires before the next wake. */
     void advanceToJustBeforeNextWake() {
       long wake = nextWake();
       if (!model.isEmpty() && wake > now) {
@@ -168,14 +168,14 @@ class TimerQueueTest {
     }
   }
 
-  /** Times of all sizes alike: from nanoseconds to years. */
+  /** Times of all magnitudes: from nanoseconds to years. */
   private static long anyTime(Random random, long most) {
     return Math.min(random.nextLong() >>> (1 + random.nextInt(63)), most);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {0, 1, -1, 987_654_321_987L, Long.MAX_VALUE - 1_000_000, Long.MIN_VALUE})
-  void doesWhatASortedMapDoes(long origin) {
+  void behavesLikeASortedMap(long origin) {
     for (int seed = 0; seed < 100; seed++) {
       Random random = new Random(seed);
       Both both = new Both(origin);
@@ -205,7 +205,7 @@ class TimerQueueTest {
   }
 
   @Test
-  void wakingWheneverToldToMissesNothingAndDoesNotWakeTooOften() {
+  void wakingAtNextWakeMissesNoTimerAndDoesNotWakeTooOften() {
     for (int seed = 0; seed < 200; seed++) {
       Random random = new Random(seed);
       Both both = new Both(random.nextLong());
@@ -224,7 +224,7 @@ class TimerQueueTest {
         }
         wakes++;
       }
-      assertThat(wakes).isLessThanOrEqualTo(6 * nodes); // a node goes down a level at each
+      assertThat(wakes).isLessThanOrEqualTo(6 * nodes); // a node goes down a level at each wake
     }
   }
 
@@ -248,7 +248,7 @@ class TimerQueueTest {
   }
 
   @Test
-  void whatIsDueAlreadyExpiresNextTime() {
+  void anOverdueTimerExpiresAtTheNextLook() {
     Both both = new Both(0);
     both.advanceTo(1_000_000_000);
     both.add(0);
@@ -259,10 +259,13 @@ class TimerQueueTest {
     assertThat(both.gone).hasSize(3);
   }
 
-  /** So many in so few slots that most leave holes, which are closed, and some are the last. */
+  /**
+   * So many timers in so few slots that most removals leave holes, which are closed, and some
+   * remove the last timer.
+   */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 9, 100, 5_000})
-  void thoseThatStayKeepTheirOrderWhenOthersAreTakenFromAmongThem(int nodes) {
+  void remainingTimersKeepTheirOrderWhenOthersAreRemoved(int nodes) {
     for (int seed = 0; seed < 20; seed++) {
       Random random = new Random(seed);
       Both both = new Both(seed);
@@ -274,7 +277,7 @@ class TimerQueueTest {
         Collections.shuffle(queued, random);
         int leaving = random.nextInt(queued.size() + 1);
         if (round % 2 == 0) {
-          both.check(); // and sort them; or take them from among those that are unsorted
+          both.check(); // also sorts the new timers; otherwise removes from the unsorted list
         }
         queued.subList(0, leaving).forEach(both::remove);
         both.check();
@@ -287,7 +290,7 @@ class TimerQueueTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void whatComesAndGoesWhileOthersStayNeedsNoMoreRoom(boolean sorted) {
+  void timersThatComeAndGoWhileOthersStayNeedNoMoreRoom(boolean sorted) {
     TimerQueue queue = new TimerQueue(0);
     queue.add(new Node(1), TICK << 20);
     for (int i = 0; i < 10_000_000; i++) {
@@ -325,14 +328,14 @@ class TimerQueueTest {
     Both both = new Both(7);
     both.add(0);
     both.advanceTo(1_000 * TICK);
-    both.now += 50 * TICK + 1; // a long slice, at whose end the fiber sleeps for 100 ns
+    both.now += 50 * TICK + 1; // a long slice, after which the fiber sleeps for 100 ns
     both.add(both.now + 100);
     both.advanceTo(both.now);
     assertThat(both.nextWake()).isEqualTo(both.now + 100);
   }
 
   @Test
-  void shortWaitsThatEndTogetherKeepTheirOrderAndThoseThatAreCancelledAreGone() {
+  void nearTimersThatExpireTogetherKeepTheirOrderAndCancelledTimersAreGone() {
     for (int seed = 0; seed < 200; seed++) {
       Random random = new Random(seed);
       Both both = new Both(random.nextLong());

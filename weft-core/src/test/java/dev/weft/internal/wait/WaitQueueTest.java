@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The wait queue under everything that waits. */
+/** The wait queue of all locks, channels and scopes. */
 @Feature("Y7")
 class WaitQueueTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
@@ -68,7 +68,7 @@ class WaitQueueTest {
   private void waits(int count) {
     long start = System.nanoTime();
     while (size() < count) {
-      assertThat(System.nanoTime() - start).as("nobody came").isLessThan(15_000_000_000L);
+      assertThat(System.nanoTime() - start).as("no hand-over came").isLessThan(15_000_000_000L);
       LockSupport.parkNanos(100_000);
     }
   }
@@ -88,7 +88,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void firstComeFirstServedWithTheItem() throws Exception {
+  void waitersAreServedInFifoOrderWithTheItem() throws Exception {
     List<Fiber<Object>> fibers = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       fibers.add(waitingFiber("f" + i));
@@ -97,7 +97,7 @@ class WaitQueueTest {
       poll(i).wake();
       assertThat(fibers.get(i).join()).isEqualTo(i);
     }
-    assertThat(poll("nobody")).isNull();
+    assertThat(poll("no waiter")).isNull();
   }
 
   @Test
@@ -135,7 +135,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void aCancelledOneLeavesFromTheMiddle() throws Exception {
+  void aCancelledWaiterLeavesFromTheMiddle() throws Exception {
     Fiber<Object> a = waitingFiber("a");
     Fiber<Object> b = waitingFiber("b");
     Fiber<Object> c = waitingFiber("c");
@@ -150,7 +150,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void whoWasChosenDoesNotThrowAndKeepsTheInterrupt() throws Exception {
+  void aChosenWaiterDoesNotThrowAndKeepsTheInterrupt() throws Exception {
     Fiber<Object> fiber =
         scheduler.go(
             () -> {
@@ -165,7 +165,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void whoIsInterruptedIsNotChosenAnyMore() throws Exception {
+  void anInterruptedWaiterIsNotChosenAnyMore() throws Exception {
     Fiber<Object> fiber =
         scheduler.go(
             () -> {
@@ -180,7 +180,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void whoRunsOutOfTimeLeaves() throws Exception {
+  void aTimedOutWaiterLeaves() throws Exception {
     for (Duration limit : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofMillis(2))) {
       Fiber<Boolean> fiber = scheduler.go(() -> join().await(queue, limit));
       assertThat(fiber.join()).isFalse();
@@ -192,7 +192,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void whoIsChosenInTimeLeavesNoTimer() throws Exception {
+  void aWaiterChosenInTimeLeavesNoTimer() throws Exception {
     Fiber<Boolean> fiber = scheduler.go(() -> join().await(queue, Duration.ofHours(1)));
     waits(1);
     poll("given").wake();
@@ -201,7 +201,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void aDeadlineAroundItEndsTheWait() throws Exception {
+  void aDeadlineAroundTheWaitEndsIt() throws Exception {
     Fiber<Object> fiber =
         scheduler.go(
             () ->
@@ -218,7 +218,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void withoutInterruptsItWaitsOnAndKeepsThem() throws Exception {
+  void anUninterruptibleWaitGoesOnAndKeepsTheInterrupt() throws Exception {
     Fiber<Boolean> fiber =
         scheduler.go(
             () -> {
@@ -257,7 +257,7 @@ class WaitQueueTest {
     WaitNode chosen;
     try {
       chosen = other.poll("here");
-      assertThat(queue.first()).as("dropped by who finds it").isNull();
+      assertThat(queue.first()).as("dropped when found").isNull();
       assertThat(queue.poll("there")).isNull();
     } finally {
       lock.unlock();
@@ -286,7 +286,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void dumpsSayWhatItWaitsFor() throws Exception {
+  void dumpsSayWhatAWaiterWaitsFor() throws Exception {
     Fiber<Object> fiber = waitingFiber("reader");
     long start = System.nanoTime();
     while (fiber.status() != Fiber.Status.WAITING && System.nanoTime() - start < 15_000_000_000L) {
@@ -298,7 +298,7 @@ class WaitQueueTest {
   }
 
   @Test
-  void aWaitThatCannotBeginLeavesTheQueue() throws Exception {
+  void aWaitThatCannotStartLeavesTheQueue() throws Exception {
     assertThatNullPointerException().isThrownBy(() -> join().await(queue, null));
     assertThat(size()).isZero();
   }

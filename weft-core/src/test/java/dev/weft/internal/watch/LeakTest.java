@@ -26,7 +26,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Fibers that wait for what nothing alive can bring. */
+/** Leaks: fibers that wait for something that nothing alive can reach. */
 @Feature("S25")
 class LeakTest {
   private final Scheduler scheduler = Scheduler.builder().threads(2).name("leaky").build().start();
@@ -37,7 +37,7 @@ class LeakTest {
     scheduler.stop(Duration.ofMillis(1));
   }
 
-  /** Begins a fiber that nothing in this test keeps hold of. */
+  /** Starts a fiber that nothing in this test references. */
   private void begin(String name, Body body) {
     waits(
         scheduler.go(
@@ -87,7 +87,7 @@ class LeakTest {
   }
 
   @Test
-  void aLookChangesNothingAndLeakedFibersAreUnwoundByTheirCancel() {
+  void aLeakCheckChangesNothingAndACancelUnwindsLeakedFibers() {
     beginUnreachable();
     assertThat(leaks()).hasSize(6).isEqualTo(leaks());
     assertThat(scheduler.dump().fibers()).hasSize(6);
@@ -97,7 +97,7 @@ class LeakTest {
   }
 
   @Test
-  void whatALivePartyCanReachIsNoLeak() throws Exception {
+  void aWaitThatALivePartyCanReachIsNoLeak() throws Exception {
     Channel<String> ofThread = Channel.rendezvous();
     begin("reached by a plain thread", () -> ofThread.receive());
     Channel<String> ofSleeper = Channel.rendezvous();
@@ -124,7 +124,7 @@ class LeakTest {
   }
 
   @Test
-  void aFiberThatWaitsForALeakedOneIsLeakedToo() {
+  void aFiberThatWaitsForALeakedFiberIsLeakedToo() {
     beginChain();
     assertThat(leaks()).containsExactly("first", "second");
   }
@@ -136,7 +136,7 @@ class LeakTest {
   }
 
   @Test
-  void fibersThatRunOrEndDuringTheLookAreNotDisturbed() throws Exception {
+  void fibersThatRunOrEndDuringALeakCheckAreNotDisturbed() throws Exception {
     AtomicInteger sum = new AtomicInteger();
     Fiber<Void> busy =
         scheduler.go(
@@ -152,10 +152,11 @@ class LeakTest {
       assertThat(leaks()).hasSize(6);
     }
     int before = sum.get();
-    eventually("the others go on", () -> sum.get() > before);
+    eventually("the other fibers go on", () -> sum.get() > before);
     sum.set(-1_000_000_000);
     busy.join();
-    eventually("all have ended but the leaked ones", () -> scheduler.dump().fibers().size() == 6);
+    eventually(
+        "all fibers but the leaked fibers have ended", () -> scheduler.dump().fibers().size() == 6);
   }
 
   @Test
@@ -182,7 +183,7 @@ class LeakTest {
   }
 
   @Test
-  void aRecurringTimerThatWillWakeThemIsNoDeadlock() {
+  void fibersThatARecurringTimerWillWakeAreNoDeadlock() {
     Scheduler ticking =
         Scheduler.builder().threads(1).name("ticking").failOnDeadlock(true).build().start();
     AtomicInteger ticks = new AtomicInteger();
@@ -192,7 +193,7 @@ class LeakTest {
         .every(
             Duration.ofMillis(100),
             () -> {
-              if (ticks.incrementAndGet() >= 25) { // later than the look for a deadlock
+              if (ticks.incrementAndGet() >= 25) { // later than the deadlock check
                 channel.trySend("tick");
               }
             });
@@ -202,7 +203,7 @@ class LeakTest {
   }
 
   @Test
-  void whatKeepsRunFromEndingIsLoggedIfAskedFor() throws Exception {
+  void leaksThatKeepRunFromEndingAreLoggedIfAskedFor() throws Exception {
     System.setProperty("weft.leaks", "report");
     try (LogCapture log = new LogCapture()) {
       Thread running =
@@ -216,10 +217,10 @@ class LeakTest {
                                 .orElseThrow()
                                 .go(FiberOptions.named("forgotten"), () -> forgotten.receive());
                           }));
-      eventually("it is logged", () -> !log.entries("weft-main", "forgotten").isEmpty());
+      eventually("the leak is logged", () -> !log.entries("weft-main", "forgotten").isEmpty());
       Watchdog.fibers()
           .filter(fiber -> fiber.name().equals("forgotten"))
-          .forEach(Fiber::cancel); // or Weft.run would wait for ever
+          .forEach(Fiber::cancel); // otherwise Weft.run would wait for ever
       running.join();
     } finally {
       System.clearProperty("weft.leaks");

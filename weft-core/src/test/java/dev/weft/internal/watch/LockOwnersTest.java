@@ -87,7 +87,7 @@ class LockOwnersTest {
 
   @ParameterizedTest
   @MethodSource("locks")
-  @SuppressWarnings("LockNotBeforeTry") // one fiber has nothing to do with the lock
+  @SuppressWarnings("LockNotBeforeTry") // one fiber does not use the lock
   void theHolderOfALockIsNamed(Lock lock) {
     Fiber<Void> holder =
         holds(
@@ -205,13 +205,14 @@ class LockOwnersTest {
               }
             });
     assertThat(blockedOn(blocked).owner()).isSameAs(holder.thread());
-    eventually("it waits to enter", () -> waiting.thread().getState() == Thread.State.BLOCKED);
+    eventually(
+        "the fiber waits to enter", () -> waiting.thread().getState() == Thread.State.BLOCKED);
     assertThat(blockedOn(waiting).object()).isSameAs(monitor);
     assertThat(blockedOn(waiting).owner()).isSameAs(holder.thread());
   }
 
   @Test
-  void aRunningHolderOfAMonitorIsNotKnown() {
+  void aRunningOwnerOfAMonitorIsUnknown() {
     Object monitor = new Object();
     AtomicBoolean spins = new AtomicBoolean();
     AtomicBoolean over = new AtomicBoolean();
@@ -224,7 +225,7 @@ class LockOwnersTest {
             }
           }
         });
-    eventually("it spins", spins::get);
+    eventually("the fiber spins", spins::get);
     Fiber<Void> blocked =
         blocked(
             () -> {
@@ -238,7 +239,7 @@ class LockOwnersTest {
   }
 
   @Test
-  void whatHasNoHolderHasNone() {
+  void aWaitWithoutAHolderShowsNone() {
     Fiber<Void> latched = blocked(this::await);
     assertThat(entry(latched).heldBy()).isEmpty();
     assertThat(blockedOn(latched).owner()).isNull();
@@ -251,11 +252,11 @@ class LockOwnersTest {
   }
 
   /**
-   * A snapshot of a virtual thread that is mounted meanwhile crashes JDK 25, and one that is made
-   * ready meanwhile must not be forgotten.
+   * A snapshot of a virtual thread that is mounted meanwhile crashes JDK 25, and a thread that
+   * becomes ready meanwhile must not be lost.
    */
   @Test
-  void aLookDisturbsNoFiber() throws Exception {
+  void findingOwnersDisturbsNoFiber() throws Exception {
     Object monitor = new Object();
     AtomicInteger turns = new AtomicInteger();
     List<Fiber<Void>> fibers = new ArrayList<>();
