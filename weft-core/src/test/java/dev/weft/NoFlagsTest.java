@@ -126,6 +126,20 @@ class NoFlagsTest {
     }
   }
 
+  /** Nests coroutines, in code that is not compiled. */
+  static final class Nested {
+    public static void main(String[] args) {
+      nest(500);
+      System.out.println("it runs");
+    }
+
+    private static void nest(int depth) {
+      if (depth > 0) {
+        Coroutine.of(() -> nest(depth - 1)).resume();
+      }
+    }
+  }
+
   /** Tells to which modules {@code java.lang} is open. */
   static final class Reach {
     public static void main(String[] args) throws Exception {
@@ -270,6 +284,11 @@ class NoFlagsTest {
     ForkedJvm.Result result = run(List.of(options.split(" ", -1)), Greeting.class);
     assertOpened(result);
     assertThat(result.output()).doesNotContain("in native method", "FATAL"); // of -Xcheck:jni
+  }
+
+  @Test
+  void theDefaultStackHoldsFiveHundredNestedCoroutines() throws Exception {
+    assertOpened(run(List.of("-Xint"), Nested.class));
   }
 
   @Test
