@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens packages of {@code java.base} to Weft in a JVM that was started without Weft's flags:
- * decision 0090. Only code of {@code java.lang} may do that, so native access puts a class there,
- * whose initializer does it once:
+ * decision 0090. Only code of {@code java.lang} may do that, so native access puts a class there.
+ * The initializer of that class does it, once:
  *
  * <pre>
  *   final class WeftOpening… {
@@ -70,7 +70,8 @@ final class NativeOpening {
       }
       Throwable failure = openInThread();
       if (failure != null) {
-        return failure.toString();
+        Throwable cause = failure.getCause(); // such as that of an error in the initializer
+        return cause == null ? failure.toString() : failure + ", caused by " + cause;
       }
     }
     System.getLogger("dev.weft")
