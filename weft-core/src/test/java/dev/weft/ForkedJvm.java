@@ -20,18 +20,26 @@ public final class ForkedJvm {
 
   /** Runs {@code java <arguments>} to its end; returns standard output and error as one text. */
   public static Result java(String... arguments) throws IOException, InterruptedException {
+    return javaOf(Path.of(System.getProperty("java.home")), arguments);
+  }
+
+  /** Runs the {@code java} of another JDK or image. */
+  public static Result javaOf(Path home, String... arguments)
+      throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(home.resolve("bin/java").toString());
     command.addAll(List.of(arguments));
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     process.getOutputStream().close();
     CompletableFuture<String> output =
         CompletableFuture.supplyAsync(() -> outputOf(process), Thread.ofPlatform().daemon()::start);
-    boolean ended;
+    boolean ended = false;
     try {
       ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
     } finally {
-      process.destroyForcibly();
+      if (!ended) { // else it would close the output, which may not have been read yet
+        process.destroyForcibly();
+      }
     }
     if (!ended) {
       throw new AssertionError(

@@ -129,7 +129,7 @@ class MissingModulesTest {
     return ForkedJvm.java(arguments.toArray(String[]::new));
   }
 
-  private static void assertAllWorked(ForkedJvm.Result result) {
+  static void assertAllWorked(ForkedJvm.Result result) {
     assertThat(result.exitStatus()).as(result.output()).isZero();
     assertThat(result.output())
         .contains(

@@ -2,25 +2,22 @@ package dev.weft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.spi.ToolProvider;
-import org.jctools.queues.MessagePassingQueue;
-import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
-import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Without its flags Weft names the missing flags, and these are enough. */
+/** Without its flags, and not allowed to open packages itself, Weft names the flags: they suffice. */
 class RequiredFlagsTest {
+  private static final String FORBIDDEN = "-Dweft.open=flags";
+
   /** The first call of a user's program. */
   static final class Program {
     public static void main(String[] args) {
       try {
         Coroutine.of(() -> System.out.println("it runs")).resume();
       } catch (ExceptionInInitializerError e) {
-        System.out.println(e.getCause());
+        System.out.println(e.getMessage());
         System.exit(3);
       }
     }
@@ -29,12 +26,9 @@ class RequiredFlagsTest {
   @Test
   void onTheClassPathTheMessageNamesFlagsThatWork() throws Exception {
     String classPath = ForkedJvm.classPathOf(Coroutine.class, Program.class);
-    ForkedJvm.Result without = ForkedJvm.java("-cp", classPath, Program.class.getName());
+    ForkedJvm.Result without = ForkedJvm.java(FORBIDDEN, "-cp", classPath, Program.class.getName());
     assertThat(without.exitStatus()).isEqualTo(3);
-    assertThat(without.output())
-        .contains("IllegalStateException")
-        .contains("class path")
-        .contains("java @weft.args");
+    assertThat(without.output()).startsWith("Weft, on the class path").contains("java @weft.args");
 
     String flags = flagsIn(without.output());
     assertThat(flags).contains("=ALL-UNNAMED");
@@ -46,17 +40,19 @@ class RequiredFlagsTest {
 
   @Test
   void onTheModulePathTheMessageNamesFlagsThatWork(@TempDir Path dir) throws Exception {
-    String modulePath =
-        ForkedJvm.classPathOf(
-            Coroutine.class,
-            NullMarked.class,
-            MessagePassingQueue.class,
-            MpscUnboundedVarHandleArrayQueue.class);
-    Path program = compileModule(dir, modulePath);
-    String[] run = {"-p", modulePath + java.io.File.pathSeparator + program, "-m", "app/app.Main"};
-    ForkedJvm.Result without = ForkedJvm.java(run);
+    Path program =
+        WeftModule.compileProgram(
+            dir,
+            """
+            dev.weft.Weft.run(
+                () -> dev.weft.Coroutine.of(() -> System.out.println("it runs")).resume());
+            """);
+    String[] run = {
+      "-p", WeftModule.path() + java.io.File.pathSeparator + program, "-m", "app/app.Main"
+    };
+    ForkedJvm.Result without = ForkedJvm.java(concat(FORBIDDEN, run));
     assertThat(without.exitStatus()).isNotZero();
-    assertThat(without.output()).contains("IllegalStateException").contains("module path");
+    assertThat(without.output()).contains("ExceptionInInitializerError: Weft, on the module path");
 
     String flags = flagsIn(without.output());
     assertThat(flags).contains("=dev.weft");
@@ -67,37 +63,6 @@ class RequiredFlagsTest {
     // and without the optional modules
     ForkedJvm.Result alone = ForkedJvm.java(concat(flags + " --limit-modules=app", run));
     assertThat(alone.output()).isEqualTo("it runs\n");
-  }
-
-  private static Path compileModule(Path dir, String modulePath) throws Exception {
-    Path sources = Files.createDirectories(dir.resolve("src/app"));
-    Files.writeString(dir.resolve("src/module-info.java"), "module app { requires dev.weft; }");
-    Files.writeString(
-        sources.resolve("Main.java"),
-        """
-        package app;
-        public class Main {
-          public static void main(String[] args) {
-            dev.weft.Weft.run(
-                () -> dev.weft.Coroutine.of(() -> System.out.println("it runs")).resume());
-          }
-        }
-        """);
-    Path classes = dir.resolve("classes");
-    int status =
-        ToolProvider.findFirst("javac")
-            .orElseThrow()
-            .run(
-                System.out,
-                System.err,
-                "-p",
-                modulePath,
-                "-d",
-                classes.toString(),
-                dir.resolve("src/module-info.java").toString(),
-                sources.resolve("Main.java").toString());
-    assertThat(status).isZero();
-    return classes;
   }
 
   private static String flagsIn(String message) {

@@ -59,9 +59,7 @@ class RunningDocsTest extends ProgramsTest {
   void theArgumentFile() throws Exception {
     assertThat(programs.java("@weft.args", "-cp", classPath(), "app.Main", "x").run())
         .isEqualTo(printed("weft1\n"));
-    Command.Result without = programs.java("-cp", classPath(), "app.Main").run();
-    assertThat(without.exitStatus()).isEqualTo(1);
-    assertThat(without.stderr()).contains(flags("ALL-UNNAMED"));
+    assertWorksWithoutFlags("ALL-UNNAMED", "-cp", classPath(), "app.Main");
   }
 
   @Test
@@ -125,9 +123,7 @@ class RunningDocsTest extends ProgramsTest {
 
     assertThat(programs.java("@weft-module.args", "-p", path, "-m", "my/app.Main").run())
         .isEqualTo(printed("weft0\n"));
-    Command.Result without = programs.java("-p", path, "-m", "my/app.Main").run();
-    assertThat(without.exitStatus()).isEqualTo(1);
-    assertThat(without.stderr()).contains(flags("dev.weft"));
+    assertWorksWithoutFlags("dev.weft", "-p", path, "-m", "my/app.Main");
   }
 
   @Test
@@ -141,6 +137,21 @@ class RunningDocsTest extends ProgramsTest {
     jarTool("-uf", "app.jar", "-C", ".", "app/Main.class");
 
     assertThat(programs.java("-jar", "app.jar").run()).isEqualTo(printed("weft0\n"));
+  }
+
+  /** Without flags the log names them; with {@code -Dweft.open=flags} the failure does. */
+  private void assertWorksWithoutFlags(String target, String... command) throws Exception {
+    Command.Result without = programs.java(command).run();
+    assertThat(without.stdout()).as(without.stderr()).isEqualTo("weft0\n");
+    assertThat(without.stderr()).contains(flags(target));
+    Command.Result forbidden =
+        programs
+            .java(
+                Stream.concat(Stream.of("-Dweft.open=flags"), Stream.of(command))
+                    .toArray(String[]::new))
+            .run();
+    assertThat(forbidden.exitStatus()).isEqualTo(1);
+    assertThat(forbidden.stderr()).contains(flags(target));
   }
 
   private static String page() throws Exception {
@@ -168,10 +179,10 @@ class RunningDocsTest extends ProgramsTest {
   }
 
   /** What Weft says is missing. */
-  private static List<String> flags(String whom) throws Exception {
+  private static List<String> flags(String target) throws Exception {
     return Files.readAllLines(Script.ROOT.resolve("weft.args")).stream()
         .filter(line -> line.endsWith("=ALL-UNNAMED"))
-        .map(line -> line.replace("ALL-UNNAMED", whom))
+        .map(line -> line.replace("ALL-UNNAMED", target))
         .toList();
   }
 

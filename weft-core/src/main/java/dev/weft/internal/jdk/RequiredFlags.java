@@ -1,39 +1,71 @@
 package dev.weft.internal.jdk;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /** The one place that knows which JVM flags Weft needs, and says so when they are missing. */
 public final class RequiredFlags {
+  /** The packages of {@code java.base} that have to be exported to Weft. */
+  static final List<String> EXPORTED = List.of("jdk.internal.vm");
+
+  /** The packages of {@code java.base} that have to be open to Weft. */
+  static final List<String> OPENED = List.of("java.lang", "java.util.concurrent", "sun.nio.ch");
+
+  private static final Module BASE = Object.class.getModule();
+  private static final Module WEFT = RequiredFlags.class.getModule();
+
   private RequiredFlags() {}
 
   /**
-   * Fails with the exact flags to add if the JVM was started without what Weft needs.
+   * Sees to it that Weft has the access it needs: by the JVM's flags, or without them by {@link
+   * NativeOpening}. To be called by static initializers.
    *
-   * @throws IllegalStateException if a flag is missing
+   * @throws ExceptionInInitializerError if flags are missing, with the exact flags to add. An error
+   *     leaves a static initializer as it is. The JVM would wrap an exception in an error without a
+   *     message, and programs that print only the message would print null.
    */
   public static void check() {
-    Module base = Object.class.getModule();
-    Module weft = RequiredFlags.class.getModule();
-    if (!base.isExported("jdk.internal.vm", weft)
-        || !base.isOpen("java.lang", weft)
-        || !base.isOpen("java.util.concurrent", weft)
-        || !base.isOpen("sun.nio.ch", weft)) {
-      throw new IllegalStateException(message(weft));
+    if (!areEnough()) {
+      String refusal = NativeOpening.open();
+      if (refusal != null) {
+        throw new ExceptionInInitializerError(message(refusal));
+      }
     }
   }
 
-  private static String message(Module weft) {
-    String flags =
-        """
-          --add-exports=java.base/jdk.internal.vm=%1$s
-          --add-opens=java.base/java.lang=%1$s
-          --add-opens=java.base/java.util.concurrent=%1$s
-          --add-opens=java.base/sun.nio.ch=%1$s
-          --enable-native-access=%1$s
-        """;
-    return weft.isNamed()
-        ? "Weft, on the module path, needs flags that this JVM was started without. Add them:\n"
-            + flags.formatted(weft.getName())
-        : "Weft, on the class path, needs flags that this JVM was started without. Add them, or start"
-            + " with java @weft.args or ./weft run:\n"
-            + flags.formatted("ALL-UNNAMED");
+  /** Returns whether Weft has the access it needs. */
+  static boolean areEnough() {
+    for (String name : EXPORTED) { // no stream: every program with the flags comes here too
+      if (!BASE.isExported(name, WEFT)) {
+        return false;
+      }
+    }
+    for (String name : OPENED) {
+      if (!BASE.isOpen(name, WEFT)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Returns the flags that give Weft, where it is now, all it needs. */
+  static List<String> list() {
+    String target = "=" + (WEFT.isNamed() ? WEFT.getName() : "ALL-UNNAMED");
+    List<String> flags = new ArrayList<>();
+    EXPORTED.forEach(name -> flags.add("--add-exports=java.base/" + name + target));
+    OPENED.forEach(name -> flags.add("--add-opens=java.base/" + name + target));
+    flags.add("--enable-native-access" + target);
+    return flags;
+  }
+
+  private static String message(String refusal) {
+    return (WEFT.isNamed()
+            ? "Weft, on the module path, needs flags that this JVM was started without. Add them:"
+            : "Weft, on the class path, needs flags that this JVM was started without. Add them, or"
+                + " start with java @weft.args or ./weft run:")
+        + "\n  "
+        + String.join("\n  ", list())
+        + "\nWeft could not open these packages without flags: "
+        + refusal;
   }
 }
