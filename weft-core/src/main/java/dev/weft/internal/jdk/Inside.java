@@ -35,6 +35,9 @@ public final class Inside {
   /** Whether Weft is to switch threads itself: not with {@code -Dweft.switch=jdk}. */
   public static final boolean SWITCHES = !"jdk".equals(System.getProperty("weft.switch"));
 
+  /** Whether it is to do so on a JDK that no test run has seen: {@code -Dweft.switch=weft}. */
+  private static final boolean UNTESTED = "weft".equals(System.getProperty("weft.switch"));
+
   private static final ClassDesc SELF = ClassDesc.of("java.lang.WeftInside");
   private static final ClassDesc HANDLES = ClassDesc.of("java.lang.invoke.MethodHandles");
   private static final MethodTypeDesc LOOKUP = MethodTypeDesc.of(CD_MethodHandles_Lookup);
@@ -57,6 +60,17 @@ public final class Inside {
   }
 
   private Inside() {}
+
+  /**
+   * Checks that Weft's own switching has been tested with this class of the JDK.
+   *
+   * @throws UnsupportedJdk if it has not, and was not asked for
+   */
+  public static void checkTested(Class<?> type) throws UnsupportedJdk {
+    if (!UNTESTED) {
+      TestedBuilds.check(type);
+    }
+  }
 
   /** Returns access to all that is in a class of the JDK, as it has itself. */
   public static Lookup of(Class<?> type) throws ReflectiveOperationException {

@@ -1,9 +1,15 @@
 package dev.weft.internal.jdk;
 
-/** Says that something inside this JDK is not as the hook knows it. */
+/** Says that something inside this JDK is not as Weft knows it. */
 public final class UnsupportedJdk extends Exception {
   private static final long serialVersionUID = 1;
 
+  /** Says what is different. */
+  public UnsupportedJdk(String difference) {
+    super(difference);
+  }
+
+  /** Says it by what a look-up threw. */
   public UnsupportedJdk(Throwable cause) {
     super(cause.toString(), cause);
   }

@@ -50,8 +50,12 @@ final class ContinuationRun {
     }
     if (Inside.SWITCHES) {
       try {
+        Inside.checkTested(Continuation.class);
         run = define();
-      } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+      } catch (UnsupportedJdk
+          | ReflectiveOperationException
+          | RuntimeException
+          | LinkageError e) {
         misfit = e;
       }
     }
@@ -68,7 +72,7 @@ final class ContinuationRun {
    */
   static void check() throws UnsupportedJdk {
     if (MISFIT != null) {
-      throw new UnsupportedJdk(MISFIT);
+      throw MISFIT instanceof UnsupportedJdk known ? known : new UnsupportedJdk(MISFIT);
     }
   }
 

@@ -94,8 +94,12 @@ public final class Mounting {
     Throwable misfit = null;
     if (Inside.SWITCHES) {
       try {
+        Inside.checkTested(Class.forName("java.lang.VirtualThread"));
         run = MountingClass.define();
-      } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+      } catch (UnsupportedJdk
+          | ReflectiveOperationException
+          | RuntimeException
+          | LinkageError e) {
         misfit = e;
       }
     }
@@ -120,7 +124,7 @@ public final class Mounting {
    */
   public static void check() throws UnsupportedJdk {
     if (MISFIT != null) {
-      throw new UnsupportedJdk(MISFIT);
+      throw MISFIT instanceof UnsupportedJdk known ? known : new UnsupportedJdk(MISFIT);
     }
     ContinuationRun.check();
   }
