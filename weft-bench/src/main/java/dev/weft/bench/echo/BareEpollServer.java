@@ -38,7 +38,7 @@ final class BareEpollServer implements EchoServer {
     for (Loop loop : loops) {
       Thread.ofPlatform().name("bare epoll").start(loop);
     }
-    ServerMain.tellPort(port());
+    EchoServer.tellPort(port());
   }
 
   private int port() {

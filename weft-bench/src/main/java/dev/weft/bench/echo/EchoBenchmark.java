@@ -93,7 +93,7 @@ public final class EchoBenchmark {
     Comparison.Builder echo =
         Comparison.named("echo-idle", "What idle connections take from 100 busy ones.")
             .parameter("idle", 10_000)
-            .metrics(LOST, THROUGHPUT, IDLE_HEAP);
+            .metrics(THROUGHPUT, LOST, IDLE_HEAP);
     contestants(echo, IdleConnectionsProbe.class, 1);
     return echo.bar(Bar.within(LOST, 5, WEFT)).bar(Bar.within(IDLE_HEAP, 4096, WEFT)).build();
   }

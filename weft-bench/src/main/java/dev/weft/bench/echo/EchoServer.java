@@ -7,9 +7,16 @@ interface EchoServer {
   /** The longest queue of connections that nobody has accepted yet; the system may allow less. */
   int BACKLOG = 4096;
 
+  /** Starts the line that tells the port of a server. */
+  String PORT = "@port ";
+
+  /** Tells the port to the process that has started this one. */
+  static void tellPort(int port) {
+    System.out.println(PORT + port);
+  }
+
   /**
-   * Begins to serve, for as long as the process lives, and prints the port after {@link
-   * ServerMain#PORT}.
+   * Begins to serve, for as long as the process lives, and tells the port.
    *
    * @param threads how many threads handle events
    * @param buffer the size of a buffer to read into: more than a message, so that a read that does
@@ -44,22 +51,6 @@ interface EchoServer {
 
     boolean isHttp() {
       return name().startsWith("HTTP");
-    }
-
-    EchoServer create() {
-      return switch (this) {
-        case WEFT -> new WeftServer(false);
-        case WEFT_LISTENERS -> new WeftServer(true);
-        case BARE_EPOLL -> new BareEpollServer(false);
-        case BARE_CONTINUATIONS -> new BareEpollServer(true);
-        case NIO -> new NioServer();
-        case VIRTUAL_THREADS -> new VirtualThreadServer();
-        case GUESTS_OF_WEFT -> new GuestServer();
-        case NETTY -> new NettyServer();
-        case HTTP_WEFT -> new HttpHello(HttpHello.Provider.WEFT);
-        case HTTP_JDK -> new HttpHello(HttpHello.Provider.JDK);
-        case HTTP_JDK_VIRTUAL -> new HttpHello(HttpHello.Provider.JDK_VIRTUAL_THREADS);
-      };
     }
   }
 }

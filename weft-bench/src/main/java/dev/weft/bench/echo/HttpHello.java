@@ -57,7 +57,7 @@ final class HttpHello implements EchoServer {
   private static void serve(HttpServer server) {
     server.createContext("/hello", HttpHello::handle);
     server.start();
-    ServerMain.tellPort(server.getAddress().getPort());
+    EchoServer.tellPort(server.getAddress().getPort());
   }
 
   private static void handle(HttpExchange exchange) throws IOException {

@@ -8,9 +8,6 @@ import java.util.concurrent.CountDownLatch;
 
 /** The main class of a server process. */
 final class ServerMain {
-  /** Starts the line that says at which port it serves. */
-  static final String PORT = "@port ";
-
   /** Asks for the bytes of the heap that are in use after a collection. */
   static final String HEAP = "heap";
 
@@ -22,13 +19,26 @@ final class ServerMain {
   /** Takes the kind of server, the number of threads, and the size of a buffer. */
   public static void main(String[] args) throws IOException, InterruptedException {
     Lifeline.hold(ServerMain::obey);
-    EchoServer server = EchoServer.Kind.valueOf(args[0]).create();
+    EchoServer server = create(EchoServer.Kind.valueOf(args[0]));
     server.start(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
     new CountDownLatch(1).await(); // the lifeline ends it; virtual threads alone keep no JVM alive
   }
 
-  static void tellPort(int port) {
-    System.out.println(PORT + port);
+  /** Here and not in the kind itself: a server can then be compiled without the others. */
+  private static EchoServer create(EchoServer.Kind kind) {
+    return switch (kind) {
+      case WEFT -> new WeftServer(false);
+      case WEFT_LISTENERS -> new WeftServer(true);
+      case BARE_EPOLL -> new BareEpollServer(false);
+      case BARE_CONTINUATIONS -> new BareEpollServer(true);
+      case NIO -> new NioServer();
+      case VIRTUAL_THREADS -> new VirtualThreadServer();
+      case GUESTS_OF_WEFT -> new GuestServer();
+      case NETTY -> new NettyServer();
+      case HTTP_WEFT -> new HttpHello(HttpHello.Provider.WEFT);
+      case HTTP_JDK -> new HttpHello(HttpHello.Provider.JDK);
+      case HTTP_JDK_VIRTUAL -> new HttpHello(HttpHello.Provider.JDK_VIRTUAL_THREADS);
+    };
   }
 
   /** Starts the line that answers a question with a number. */

@@ -22,10 +22,17 @@ final class ServerProcess implements AutoCloseable {
   /** Starts one and waits until it serves. */
   static ServerProcess start(EchoServer.Kind kind, int threads, int buffer, List<String> jvmFlags)
       throws IOException {
+    return start(kind, threads, buffer, System.getProperty("java.class.path"), jvmFlags);
+  }
+
+  /** Starts one with another class path. */
+  static ServerProcess start(
+      EchoServer.Kind kind, int threads, int buffer, String classPath, List<String> jvmFlags)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(jvmFlags);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("-cp", classPath));
     command.add(ServerMain.class.getName());
     command.addAll(List.of(kind.name(), String.valueOf(threads), String.valueOf(buffer)));
     return new ServerProcess(
@@ -39,7 +46,7 @@ final class ServerProcess implements AutoCloseable {
     input = process.outputWriter();
     boolean serves = false;
     try {
-      port = (int) read(ServerMain.PORT);
+      port = (int) read(EchoServer.PORT);
       serves = true;
     } finally {
       if (!serves) {

@@ -20,7 +20,7 @@ final class SocketProgram {
     int size = Integer.parseInt(args[0]);
     try (ServerSocket listener =
         new ServerSocket(0, EchoServer.BACKLOG, InetAddress.getLoopbackAddress())) {
-      System.out.println(ServerMain.PORT + listener.getLocalPort());
+      EchoServer.tellPort(listener.getLocalPort());
       while (true) {
         Socket socket = listener.accept();
         Thread.startVirtualThread(() -> echo(socket, size));

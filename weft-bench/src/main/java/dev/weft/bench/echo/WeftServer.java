@@ -41,7 +41,7 @@ final class WeftServer implements EchoServer {
             }
           });
     }
-    ServerMain.tellPort(port);
+    EchoServer.tellPort(port);
   }
 
   private TcpListener listen(int port) throws IOException {

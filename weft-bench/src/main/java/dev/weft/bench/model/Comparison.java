@@ -11,10 +11,12 @@ import java.util.stream.Stream;
  *
  * @param name what {@code ./weft bench} calls it
  * @param shows one sentence about what it shows
+ * @param ratio what a ratio of the first contestant to another one is called
  */
 public record Comparison(
     String name,
     String shows,
+    String ratio,
     Parameter parameter,
     List<Metric> metrics,
     List<Contestant> contestants,
@@ -70,6 +72,7 @@ public record Comparison(
   public static final class Builder {
     private final String name;
     private final String shows;
+    private String ratio = "Weft ÷ it";
     private Parameter parameter = Parameter.NONE;
     private List<Metric> metrics = List.of(Metric.TIME);
     private final List<Contestant> contestants = new ArrayList<>();
@@ -78,6 +81,12 @@ public record Comparison(
     private Builder(String name, String shows) {
       this.name = name;
       this.shows = shows;
+    }
+
+    /** Calls the ratio to the first contestant so. */
+    public Builder ratio(String called) {
+      ratio = called;
+      return this;
     }
 
     /** Varies the parameter over the values. */
@@ -106,7 +115,7 @@ public record Comparison(
 
     /** Returns the comparison. */
     public Comparison build() {
-      return new Comparison(name, shows, parameter, metrics, contestants, bars);
+      return new Comparison(name, shows, ratio, parameter, metrics, contestants, bars);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.weft.bench.run;
 
+import dev.weft.bench.model.EntryPoint;
 import dev.weft.bench.model.InTurns;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.model.Outcome;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.Param;
 
@@ -46,6 +48,11 @@ public record BatchMethod(Class<?> owner, String method, List<String> flags) imp
   @Override
   public Session open(Trial trial) throws InterruptedException {
     return windows().open(trial);
+  }
+
+  @Override
+  public Optional<EntryPoint> entryPoint() {
+    return Optional.of(new EntryPoint(owner, method));
   }
 
   private ForkedWindows windows() {

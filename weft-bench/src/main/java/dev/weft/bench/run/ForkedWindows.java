@@ -1,9 +1,11 @@
 package dev.weft.bench.run;
 
+import dev.weft.bench.model.EntryPoint;
 import dev.weft.bench.model.InTurns;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Trial;
 import java.util.List;
+import java.util.Optional;
 
 /** Runs a {@link WindowProbe} in a fresh JVM with flags of its own, in turns with its peers. */
 public record ForkedWindows(Class<? extends WindowProbe> probe, List<String> flags)
@@ -15,6 +17,11 @@ public record ForkedWindows(Class<? extends WindowProbe> probe, List<String> fla
   /** Runs the probe with these JVM flags in addition to those that Weft needs. */
   public static ForkedWindows of(Class<? extends WindowProbe> probe, String... flags) {
     return new ForkedWindows(probe, List.of(flags));
+  }
+
+  @Override
+  public Optional<EntryPoint> entryPoint() {
+    return Optional.of(new EntryPoint(probe));
   }
 
   @Override

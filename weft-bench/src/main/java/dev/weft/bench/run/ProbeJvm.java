@@ -35,10 +35,10 @@ final class ProbeJvm implements AutoCloseable {
   static ProbeJvm start(Class<?> probe, List<String> flags, Trial trial) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(trial.jvmFlags());
+    command.addAll(trial.measured().jvmFlags());
     command.add("-XX:+ExitOnOutOfMemoryError");
     command.addAll(flags);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("-cp", trial.measured().classPath()));
     command.add(ProbeMain.class.getName());
     command.addAll(List.of(probe.getName(), trial.value(), String.valueOf(trial.pace().quick())));
     trial.log().println("# " + String.join(" ", command));
