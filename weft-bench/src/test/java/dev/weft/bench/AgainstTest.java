@@ -8,7 +8,6 @@ import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.ForkedProbe;
 import dev.weft.bench.run.ForkedWindows;
 import dev.weft.bench.run.Probe;
-import dev.weft.bench.run.WindowProbe;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -26,39 +25,19 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * {@code --against} in a repository of two commits: a Weft with a class {@code Hook} that says it
- * is installed, though no scheduler was started, and one that does not compile.
+ * {@code --against} in a repository of three commits: a Weft with nothing but a class {@code Hook}
+ * that says it is installed, though no scheduler was started; one in which that is an interface;
+ * and one that does not compile.
  */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class AgainstTest {
-  private static final Metric ANSWER = new Metric("answer", "", Metric.Better.LESS);
-  private static final Metric MORE = new Metric("more", "", Metric.Better.MORE);
+  private static final Metric ANSWER = new Metric(HookProbe.ANSWER, "", Metric.Better.LESS);
+  private static final Metric MORE = new Metric(HookProbe.MORE, "", Metric.Better.MORE);
 
   private static @TempDir Path repository;
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
-
-  /** Says 4 with the Weft of today, and 2 with the other one; in metrics of both directions. */
-  public static final class Asks implements WindowProbe {
-    @Override
-    public Windows prepare(String parameter, boolean quick) {
-      return () -> numbers();
-    }
-
-    private static Map<String, Double> numbers() {
-      double answer = Hook.isInstalled() ? 2 : 4;
-      return Map.of(ANSWER.name(), answer, MORE.name(), answer);
-    }
-  }
-
-  /** The same, in one go. */
-  public static final class AsksOnce implements Probe {
-    @Override
-    public Map<String, Double> measure(String parameter, boolean quick) {
-      return Asks.numbers();
-    }
-  }
 
   /** Needs what the other Weft lacks. */
   public static final class NeedsMore implements Probe {
@@ -81,10 +60,16 @@ class AgainstTest {
     Files.writeString(
         repository.resolve("weft-core/src/main/java/module-info.java"),
         "module dev.weft { exports dev.weft; }");
+    Path benchmarks = repository.resolve("weft-bench/src/main/java/dev/weft/bench");
+    Files.createDirectories(benchmarks);
+    Files.copy(
+        root.resolve("weft-bench/src/test/java/dev/weft/bench/HookProbe.java"),
+        benchmarks.resolve("HookProbe.java"));
     git("init", "--quiet");
     commit(
         "good",
         "public final class Hook { private Hook() {} public static boolean isInstalled() { return true; } }");
+    commit("interface", "public interface Hook { static boolean isInstalled() { return true; } }");
     commit("bad", "public final class Hook { this is no Java }");
   }
 
@@ -95,14 +80,14 @@ class AgainstTest {
             Comparison.named("turns", "Is measured in turns.")
                 .parameter("n", 1, 2)
                 .metrics(ANSWER, MORE)
-                .contestant("Weft", ForkedWindows.of(Asks.class))
-                .contestant("Weft, otherwise", ForkedWindows.of(Asks.class, "-Dx=y"))
-                .contestant("peer", ForkedWindows.of(Asks.class))
+                .contestant("Weft", ForkedWindows.of(HookProbe.InTurns.class))
+                .contestant("Weft, otherwise", ForkedWindows.of(HookProbe.InTurns.class, "-Dx=y"))
+                .contestant("peer", ForkedWindows.of(HookProbe.InTurns.class))
                 .build(),
             Comparison.named("once", "Is measured once.")
                 .metrics(ANSWER)
-                .contestant("first", ForkedProbe.of(AsksOnce.class))
-                .contestant("peer", ForkedProbe.of(AsksOnce.class))
+                .contestant("first", ForkedProbe.of(HookProbe.class))
+                .contestant("peer", ForkedProbe.of(HookProbe.class))
                 .build());
 
     assertThat(bench(suite, "--against", "good", "--quick", "--rounds", "1"))
@@ -134,12 +119,26 @@ class AgainstTest {
   }
 
   @Test
+  void whatDoesNotLinkAsItIsCompiledIsCompiledAgainstTheOtherCommit() throws Exception {
+    List<Comparison> suite =
+        List.of(
+            Comparison.named("shape", "Calls a class that is an interface there.")
+                .metrics(ANSWER)
+                .contestant("Weft", ForkedProbe.of(HookProbe.class))
+                .build());
+
+    assertThat(bench(suite, "--against", "interface", "--rounds", "1")).as(this::err).isZero();
+    assertThat(out()).containsPattern("that .* 2\\.00");
+    assertThat(err()).doesNotContain("left out");
+  }
+
+  @Test
   void whereMoreIsBetterTheBarIsTurnedRound() throws Exception {
     List<Comparison> suite =
         List.of(
             Comparison.named("more", "Is better if it is more.")
                 .metrics(MORE)
-                .contestant("Weft", ForkedProbe.of(AsksOnce.class))
+                .contestant("Weft", ForkedProbe.of(HookProbe.class))
                 .build());
 
     assertThat(bench(suite, "--against", "good", "--rounds", "1", "--at-most", "1.03"))
@@ -158,7 +157,7 @@ class AgainstTest {
     Comparison both =
         Comparison.named("both", "Can be run in part.")
             .metrics(ANSWER)
-            .contestant("Weft", ForkedProbe.of(AsksOnce.class))
+            .contestant("Weft", ForkedProbe.of(HookProbe.class))
             .contestant("Weft, more", ForkedProbe.of(NeedsMore.class))
             .build();
     String reason = ": needs Hook.disable(), which " + shortName("good") + " lacks";
@@ -182,7 +181,9 @@ class AgainstTest {
         .contains("Hook.java:", "; the full log is in ");
     try (Stream<Path> left = Files.list(repository.resolve("target/against"))) {
       assertThat(left.filter(file -> Files.isDirectory(file)).map(Path::getFileName).toList())
-          .isSubsetOf(Path.of(git("rev-parse", "good").strip()));
+          .isSubsetOf(
+              Path.of(git("rev-parse", "good").strip()),
+              Path.of(git("rev-parse", "interface").strip()));
     }
   }
 

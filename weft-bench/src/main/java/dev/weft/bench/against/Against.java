@@ -99,7 +99,9 @@ public final class Against {
         String label =
             contestants.size() == 1
                 ? value
-                : value.isEmpty() ? contestant.name() : contestant.name() + " × " + value;
+                : value.isEmpty()
+                    ? contestant.name()
+                    : contestant.name() + " × " + Parameter.shown(value);
         cases.put(label, new Case(parameter, value, contestant.measurement()));
       }
     }
