@@ -1,5 +1,6 @@
 package dev.weft.bench.echo;
 
+import dev.weft.Body;
 import java.io.IOException;
 
 /** A server that sends back what it gets, at a free port of the loopback address. */
@@ -24,6 +25,11 @@ interface EchoServer {
    */
   void start(int threads, int buffer) throws IOException;
 
+  /** Runs a body on the threads that serve; not every server can. */
+  default void compute(Body body) {
+    throw new UnsupportedOperationException("this server only serves");
+  }
+
   /** The servers there are. */
   enum Kind {
     /** Weft: a fiber for each connection, on the poller that {@code -Dweft.poller} names. */
@@ -42,6 +48,12 @@ interface EchoServer {
     GUESTS_OF_WEFT,
     /** Netty on its native epoll. */
     NETTY,
+    /** Weft: echoes and computing fibers on one scheduler. */
+    MIXED,
+    /** Likewise, with work stealing. */
+    MIXED_STEALING,
+    /** Likewise, the computing fibers on a scheduler of their own. */
+    MIXED_APART,
     /** HTTP by Weft's server; a short text, not an echo. */
     HTTP_WEFT,
     /** Likewise, by the JDK's server. */

@@ -7,6 +7,7 @@ import dev.weft.bench.run.WindowProbe;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import java.util.Map;
 
 /** Which server a probe measures and how: flags tell it to the probe's process. */
 final class EchoSetup {
@@ -18,6 +19,9 @@ final class EchoSetup {
 
   /** The JVM flags of the server's process, one a line. */
   static final String FLAGS = "weft.bench.echo.flags";
+
+  /** The program that serves, if it is none of the servers in Java. */
+  static final String PROGRAM = "weft.bench.echo.program";
 
   /** What a JVM opens besides connections: its jars and libraries, pipes, epoll. */
   private static final int OTHER_DESCRIPTORS = 200;
@@ -40,6 +44,11 @@ final class EchoSetup {
       throw new Probe.Impossible("needs Linux");
     }
     checkDescriptors(connections);
+    String program = System.getProperty(PROGRAM);
+    if (program != null) {
+      Map<String, String> variables = Map.of("GOMAXPROCS", String.valueOf(threads()));
+      return ServerProcess.start(false, List.of(program, "server"), variables);
+    }
     return ServerProcess.start(
         EchoServer.Kind.valueOf(System.getProperty(SERVER)),
         threads(),

@@ -14,12 +14,21 @@ final class ServerMain {
   /** Asks for the bytes that all threads have allocated so far. */
   static final String ALLOCATED = "allocated";
 
+  /** Before a number: lets so many fibers compute. */
+  static final String COMPUTE = "compute ";
+
+  /** Lets them stop. */
+  static final String STOP = "stop";
+
+  /** Asks for the microseconds that all of them have computed. */
+  static final String COMPUTED = "computed";
+
   private ServerMain() {}
 
   /** Takes the kind of server, the number of threads, and the size of a buffer. */
   public static void main(String[] args) throws IOException, InterruptedException {
-    Lifeline.hold(ServerMain::obey);
     EchoServer server = create(EchoServer.Kind.valueOf(args[0]));
+    Lifeline.hold(question -> obey(server, question));
     server.start(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
     new CountDownLatch(1).await(); // the lifeline ends it; virtual threads alone keep no JVM alive
   }
@@ -35,6 +44,9 @@ final class ServerMain {
       case VIRTUAL_THREADS -> new VirtualThreadServer();
       case GUESTS_OF_WEFT -> new GuestServer();
       case NETTY -> new NettyServer();
+      case MIXED -> MixedServer.byDefault();
+      case MIXED_STEALING -> MixedServer.stealing();
+      case MIXED_APART -> MixedServer.apart();
       case HTTP_WEFT -> new HttpHello(HttpHello.Provider.WEFT);
       case HTTP_JDK -> new HttpHello(HttpHello.Provider.JDK);
       case HTTP_JDK_VIRTUAL -> new HttpHello(HttpHello.Provider.JDK_VIRTUAL_THREADS);
@@ -46,9 +58,14 @@ final class ServerMain {
     return "@" + question + " ";
   }
 
-  private static void obey(String question) {
+  private static void obey(EchoServer server, String question) {
     long answer =
         switch (question) {
+          case COMPUTED -> Computed.BY_FIBERS.micros();
+          case STOP -> {
+            Computed.BY_FIBERS.stop();
+            yield 0;
+          }
           case HEAP -> {
             System.gc();
             yield ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
@@ -56,8 +73,23 @@ final class ServerMain {
           case ALLOCATED ->
               ManagementFactory.getPlatformMXBean(ThreadMXBean.class)
                   .getTotalThreadAllocatedBytes();
-          default -> throw new IllegalArgumentException("nobody knows how to tell " + question);
+          default -> {
+            Computed.BY_FIBERS.start(fibersIn(question), server::compute);
+            yield 0;
+          }
         };
     System.out.println(answerTo(question) + answer);
+  }
+
+  private static int fibersIn(String question) {
+    if (!question.startsWith(COMPUTE)) {
+      throw new IllegalArgumentException("a server cannot tell " + question);
+    }
+    return Integer.parseInt(question.substring(COMPUTE.length()));
+  }
+
+  /** Initialized when it is first asked for: it takes a while. */
+  private static final class Computed {
+    static final Computing BY_FIBERS = new Computing();
   }
 }

@@ -7,13 +7,14 @@ import java.io.Writer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * An echo server in a process of its own. It ends when it is closed, and also when this process
  * ends in whatever way: its input is a pipe from here.
  */
 final class ServerProcess implements AutoCloseable {
-  private final EchoServer.Kind kind;
+  private final boolean http;
   private final Process process;
   private final BufferedReader output;
   private final Writer input;
@@ -35,12 +36,20 @@ final class ServerProcess implements AutoCloseable {
     command.addAll(List.of("-cp", classPath));
     command.add(ServerMain.class.getName());
     command.addAll(List.of(kind.name(), String.valueOf(threads), String.valueOf(buffer)));
-    return new ServerProcess(
-        kind, new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+    return start(kind.isHttp(), command, Map.of());
   }
 
-  private ServerProcess(EchoServer.Kind kind, Process process) throws IOException {
-    this.kind = kind;
+  /** Starts one that is no JVM. */
+  static ServerProcess start(boolean http, List<String> command, Map<String, String> variables)
+      throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+    builder.environment().putAll(variables);
+    return new ServerProcess(http, builder.start());
+  }
+
+  private ServerProcess(boolean http, Process process) throws IOException {
+    this.http = http;
     this.process = process;
     output = process.inputReader();
     input = process.outputWriter();
@@ -61,7 +70,7 @@ final class ServerProcess implements AutoCloseable {
 
   /** Returns what it is to be told, in messages of a size if that can be chosen. */
   Talk talk(int size) {
-    return kind.isHttp() ? Talk.http(port) : Talk.echo(size);
+    return http ? Talk.http(port) : Talk.echo(size);
   }
 
   long pid() {
@@ -81,6 +90,21 @@ final class ServerProcess implements AutoCloseable {
   /** Returns how many bytes it has allocated on its heap. */
   long allocated() throws IOException {
     return ask(ServerMain.ALLOCATED);
+  }
+
+  /** Lets so many of its fibers compute. */
+  void startComputing(int fibers) throws IOException {
+    ask(ServerMain.COMPUTE + fibers);
+  }
+
+  /** Lets them stop after their bursts. */
+  void stopComputing() throws IOException {
+    ask(ServerMain.STOP);
+  }
+
+  /** Returns how much they have computed, in microseconds of an undisturbed core. */
+  long computedMicros() throws IOException {
+    return ask(ServerMain.COMPUTED);
   }
 
   private long ask(String question) throws IOException {

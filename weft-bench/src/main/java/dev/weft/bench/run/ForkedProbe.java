@@ -25,7 +25,7 @@ public record ForkedProbe(Class<? extends Probe> probe, List<String> flags) impl
 
   @Override
   public Outcome measure(Trial trial) throws InterruptedException {
-    try (ProbeJvm jvm = ProbeJvm.start(probe, flags, trial)) {
+    try (ProbeProcess jvm = ProbeProcess.start(probe, flags, trial)) {
       return jvm.answer();
     }
   }

@@ -31,24 +31,6 @@ public record ForkedWindows(Class<? extends WindowProbe> probe, List<String> fla
 
   @Override
   public Session open(Trial trial) throws InterruptedException {
-    ProbeJvm jvm = ProbeJvm.start(probe, flags, trial);
-    return new Waiting(jvm, jvm.answer());
-  }
-
-  /** A JVM that waits for its next window, or has said at once why it cannot. */
-  private record Waiting(ProbeJvm jvm, Outcome ready) implements Session {
-    @Override
-    public Outcome window() throws InterruptedException {
-      if (ready instanceof Outcome.Failure) {
-        return ready;
-      }
-      jvm.askForWindow();
-      return jvm.answer();
-    }
-
-    @Override
-    public void close() {
-      jvm.close();
-    }
+    return ProbeProcess.start(probe, flags, trial).session();
   }
 }

@@ -22,6 +22,7 @@ import org.openjdk.jmh.annotations.State;
 public class MutexBenchmark {
   private static final int FIBERS = 100;
   private static final int LOCKS = 200;
+  private static final int SHORT_LOCKS = 10_000;
 
   static Comparison uncontended() {
     return Comparison.named("mutex", "What it costs to lock and unlock what nobody else wants.")
@@ -32,26 +33,46 @@ public class MutexBenchmark {
   }
 
   static Comparison onOneThread() {
-    return contended("mutex-contended", "on one thread", "One", Carriers.of(1));
+    return contended("mutex-contended", "on one thread", "One", 1);
   }
 
   static Comparison onTwoThreads() {
-    return contended("mutex-contended-two", "on two threads", "Two", Carriers.of(2));
+    return contended("mutex-contended-two", "on two threads", "Two", 2);
   }
 
-  private static Comparison contended(String name, String where, String many, String[] carriers) {
-    return Comparison.named(
-            name, "What each lock and unlock costs when 100 fibers " + where + " want it.")
-        .contestant("Mutex, fibers", new BatchMethod(MutexBenchmark.class, "weft" + many))
-        .contestant(
-            "ReentrantLock, virtual threads",
-            new BatchMethod(MutexBenchmark.class, "virtualThreads", carriers))
-        .contestant(
-            "fair ReentrantLock, virtual threads",
-            new BatchMethod(MutexBenchmark.class, "virtualThreadsFair", carriers))
-        .contestant(
-            "ReentrantLock, fibers",
-            new BatchMethod(MutexBenchmark.class, "reentrantOnWeft" + many))
+  static Comparison shortOnTwoThreads() {
+    return Go.contestant(
+            Comparison.named(
+                    "mutex-short",
+                    "What each lock and unlock costs when 100 fibers on two threads add to a"
+                        + " number.")
+                .contestant("Mutex, fibers", new BatchMethod(MutexBenchmark.class, "weftShort"))
+                .contestant(
+                    "ReentrantLock, virtual threads",
+                    new BatchMethod(MutexBenchmark.class, "virtualThreadsShort", Carriers.of(2))),
+            "lock-short",
+            1.3)
+        .bar(Bar.atMost(Metric.TIME, 0.5, "ReentrantLock, virtual threads"))
+        .build();
+  }
+
+  private static Comparison contended(String name, String where, String many, int threads) {
+    String[] carriers = Carriers.of(threads);
+    return Go.contestant(
+            Comparison.named(
+                    name, "What each lock and unlock costs when 100 fibers " + where + " want it.")
+                .contestant("Mutex, fibers", new BatchMethod(MutexBenchmark.class, "weft" + many))
+                .contestant(
+                    "ReentrantLock, virtual threads",
+                    new BatchMethod(MutexBenchmark.class, "virtualThreads", carriers))
+                .contestant(
+                    "fair ReentrantLock, virtual threads",
+                    new BatchMethod(MutexBenchmark.class, "virtualThreadsFair", carriers))
+                .contestant(
+                    "ReentrantLock, fibers",
+                    new BatchMethod(MutexBenchmark.class, "reentrantOnWeft" + many)),
+            "lock",
+            threads)
         .bar(Bar.atMost(Metric.TIME, 0.5, "ReentrantLock, virtual threads"))
         .build();
   }
@@ -118,6 +139,39 @@ public class MutexBenchmark {
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void virtualThreadsFair() throws InterruptedException {
     contend(Crew.virtualThreads(), new ReentrantLock(true));
+  }
+
+  /** Ours among fibers of two threads, held for an addition. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * SHORT_LOCKS)
+  public void weftShort(Workers.Two of) throws InterruptedException {
+    add(Crew.fibersOf(of.scheduler), new Mutex());
+  }
+
+  /** The JDK's among its own virtual threads, held for an addition. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * SHORT_LOCKS)
+  public void virtualThreadsShort() throws InterruptedException {
+    add(Crew.virtualThreads(), new ReentrantLock());
+  }
+
+  private static void add(Crew crew, Lock lock) throws InterruptedException {
+    long[] count = {0};
+    crew.run(Collections.nCopies(FIBERS, () -> add(lock, count)));
+    if (count[0] != FIBERS * SHORT_LOCKS) {
+      throw new IllegalStateException("the lock does not exclude: " + count[0]);
+    }
+  }
+
+  private static void add(Lock lock, long[] count) {
+    for (int i = 0; i < SHORT_LOCKS; i++) {
+      lock.lock();
+      try {
+        count[0]++;
+      } finally {
+        lock.unlock();
+      }
+    }
   }
 
   private static void contend(Crew crew, Lock lock) throws InterruptedException {

@@ -26,11 +26,15 @@ public final class SleepBenchmark {
   private SleepBenchmark() {}
 
   static Comparison comparison() {
-    return Comparison.named(
-            "sleep", "What it costs that 100,000 fibers sleep ten times for 10 ms, all at once.")
-        .metrics(WALL, CPU)
-        .contestant("Weft", ForkedWindows.of(OfFiberSleep.class))
-        .contestant(VIRTUAL_THREADS, ForkedWindows.of(OfVirtualThreads.class))
+    return Go.contestant(
+            Comparison.named(
+                    "sleep",
+                    "What it costs that 100,000 fibers sleep ten times for 10 ms, all at once.")
+                .metrics(WALL, CPU)
+                .contestant("Weft", ForkedWindows.of(OfFiberSleep.class))
+                .contestant(VIRTUAL_THREADS, ForkedWindows.of(OfVirtualThreads.class)),
+            "sleep",
+            Runtime.getRuntime().availableProcessors())
         .bar(Bar.atMost(WALL, 0.7, VIRTUAL_THREADS))
         .bar(Bar.atMost(CPU, 0.7, VIRTUAL_THREADS))
         .build();

@@ -19,11 +19,16 @@ public class SpawnBenchmark {
   private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
 
   static Comparison comparison() {
-    return Comparison.named("spawn", "What it costs to start and join a fiber, of 1,000,000.")
-        .contestant("Weft", new BatchMethod(SpawnBenchmark.class, "weft", TWO_CORES))
-        .contestant("Weft, stealing", new BatchMethod(SpawnBenchmark.class, "stealing", TWO_CORES))
-        .contestant(
-            "virtual threads", new BatchMethod(SpawnBenchmark.class, "virtualThreads", TWO_CORES))
+    return Go.contestant(
+            Comparison.named("spawn", "What it costs to start and join a fiber, of 1,000,000.")
+                .contestant("Weft", new BatchMethod(SpawnBenchmark.class, "weft", TWO_CORES))
+                .contestant(
+                    "Weft, stealing", new BatchMethod(SpawnBenchmark.class, "stealing", TWO_CORES))
+                .contestant(
+                    "virtual threads",
+                    new BatchMethod(SpawnBenchmark.class, "virtualThreads", TWO_CORES)),
+            "spawn",
+            1)
         .bar(Bar.atMost(Metric.TIME, 0.8, "virtual threads"))
         .build();
   }
