@@ -106,7 +106,7 @@ public final class Bench {
     return allMet;
   }
 
-  /** Returns those that were chosen, or what they become against another commit. */
+  /** Returns the chosen comparisons, or those of this build with another commit's. */
   private List<Comparison> comparisons(BenchOptions options)
       throws IOException, InterruptedException {
     List<Comparison> chosen = options.chosen(suite);
@@ -129,7 +129,7 @@ public final class Bench {
     return pairs;
   }
 
-  /** Keeps the results of these that there are, and puts all that are kept on one page. */
+  /** Keeps the results of the chosen comparisons, and puts all kept results on one page. */
   private void page(List<Comparison> chosen) throws IOException {
     for (Comparison comparison : chosen) {
       Optional<String> result = workspace.read(comparison.name(), "json");
@@ -150,7 +150,7 @@ public final class Bench {
     return "numbers/" + comparison.name() + ".json";
   }
 
-  /** Writes picture and raw numbers at once, so that an interrupted run keeps what it has. */
+  /** Writes picture and raw numbers at once, so that an interrupted run keeps its results. */
   private String report(Summary summary, List<Run> runs, Environment environment)
       throws IOException {
     String name = summary.comparison().name();

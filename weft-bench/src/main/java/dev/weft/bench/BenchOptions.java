@@ -62,7 +62,7 @@ final class BenchOptions {
   @Option(names = "--help", usageHelp = true, description = "Say this.")
   boolean help;
 
-  /** A mistake on the command line, told in one line. */
+  /** A mistake on the command line; the message is one line. */
   static final class WrongUse extends Exception {
     private static final long serialVersionUID = 1L;
 

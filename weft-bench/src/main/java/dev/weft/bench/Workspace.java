@@ -30,7 +30,7 @@ record Workspace(Path root) {
     }
   }
 
-  /** Opens an empty log for the chatter of the measured JVMs. */
+  /** Opens an empty log for the output of the measured JVMs. */
   PrintStream log(String name) throws IOException {
     return new PrintStream(
         Files.newOutputStream(output(name, "log")), true, StandardCharsets.UTF_8);

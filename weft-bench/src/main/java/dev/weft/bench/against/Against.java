@@ -22,8 +22,8 @@ import java.util.OptionalDouble;
 
 /**
  * Makes of each benchmark a comparison of this build of Weft with another commit's. Its contestants
- * are the two builds; what was a contestant of Weft's, such as the one with another policy, becomes
- * part of the parameter. The peers are left out: they are the same in both.
+ * are the two builds. The benchmark's contestants of Weft, such as one for each policy, become part
+ * of the parameter. The peers are left out: they are the same in both.
  */
 public final class Against {
   private final String here;

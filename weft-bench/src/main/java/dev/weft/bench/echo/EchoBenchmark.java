@@ -38,7 +38,7 @@ public final class EchoBenchmark {
 
   private EchoBenchmark() {}
 
-  /** The one with the bars: small messages, one thread. */
+  /** The comparison with the bars: small messages, one thread. */
   public static Comparison comparison() {
     Comparison.Builder echo =
         Comparison.named("echo", "What a server of one thread takes to echo 64 bytes.")
@@ -98,7 +98,7 @@ public final class EchoBenchmark {
     return echo.bar(Bar.within(LOST, 5, WEFT)).bar(Bar.within(IDLE_HEAP, 4096, WEFT)).build();
   }
 
-  /** Who accepts, if there are several threads: one for all, or each for itself. */
+  /** Several threads: one listener that deals connections out, or a listener of each thread. */
   public static Comparison accept() {
     int cores = Runtime.getRuntime().availableProcessors();
     return Comparison.named(

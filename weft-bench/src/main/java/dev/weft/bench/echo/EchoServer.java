@@ -5,7 +5,7 @@ import java.io.IOException;
 
 /** A server that sends back what it gets, at a free port of the loopback address. */
 interface EchoServer {
-  /** The longest queue of connections that nobody has accepted yet; the system may allow less. */
+  /** The longest queue of connections that are not accepted yet; the system may allow less. */
   int BACKLOG = 4096;
 
   /** Starts the line that tells the port of a server. */

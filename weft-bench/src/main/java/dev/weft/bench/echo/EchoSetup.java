@@ -23,7 +23,7 @@ final class EchoSetup {
   /** The program that serves, if it is none of the servers in Java. */
   static final String PROGRAM = "weft.bench.echo.program";
 
-  /** What a JVM opens besides connections: its jars and libraries, pipes, epoll. */
+  /** Descriptors of a JVM besides connections: its jars and libraries, pipes, epoll. */
   private static final int OTHER_DESCRIPTORS = 200;
 
   private EchoSetup() {}
@@ -62,7 +62,7 @@ final class EchoSetup {
     return Math.max(1024, 2 * size);
   }
 
-  /** A JVM raises its own limit to the hard one, so this is all that can be had. */
+  /** A JVM raises its own limit to the hard one, so there are no more descriptors than these. */
   private static void checkDescriptors(int connections) throws Probe.Impossible {
     var system = (UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     long limit = system.getMaxFileDescriptorCount();

@@ -11,18 +11,18 @@ import org.HdrHistogram.Histogram;
 
 /**
  * One thread's share of the load on a server: connections that send messages of one size and wait
- * for their echo, or another reply. It is itself a bare loop over epoll, since what it takes the
- * server cannot have.
+ * for their echo, or another reply. It is itself a bare loop over epoll: the less CPU time it
+ * takes, the more the server has.
  *
  * <p>Closed: each connection sends its next message when it has the last one back, as fast as the
- * server can. Open: messages are due at random times of a given rate, whatever the server does, and
- * the latency counts from when a message was due, so that a server that pauses is not spared the
- * messages that it kept waiting.
+ * server can. Open: messages are due at random times of a given rate, also while the server pauses,
+ * and the latency counts from when a message was due, so that a server that pauses is not spared
+ * the messages that it kept waiting.
  *
  * <p>Used by one thread at a time; only {@link #answered} and {@link #stop} are for others.
  */
 final class LoadLoop {
-  /** How many connect at once: fewer than may stand in line anywhere. */
+  /** How many connect at once: less than the shortest queue of a listener. */
   private static final int WAVE = 100;
 
   private static final int PATIENCE_MILLIS = 10_000;
@@ -71,7 +71,7 @@ final class LoadLoop {
     return Arena.ofAuto().allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
   }
 
-  /** Opens more connections; each has had a message back, and it was the right one, at the end. */
+  /** Opens more connections, and checks the reply to one message on each. */
   void open(int count) {
     mode = Mode.OPENING;
     int from = fds.length;
@@ -106,7 +106,7 @@ final class LoadLoop {
     epoll.add(fd, connection);
   }
 
-  /** Ten thousand connections that wait for their end would be in the way of the next run. */
+  /** Ten thousand connections in TIME_WAIT would take the ports of the next run. */
   private static void resetAtClose(int fd) {
     int[] linger = {1, 0};
     Epoll.check("setsockopt", LinuxCalls.setOption(fd, 1, 13, MemorySegment.ofArray(linger)));

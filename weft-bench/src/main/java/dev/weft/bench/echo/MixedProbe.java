@@ -16,7 +16,7 @@ public final class MixedProbe implements WindowProbe {
   private static final int CONNECTIONS = 1_000;
   private static final int SIZE = 64;
 
-  /** A third of what echo servers on two threads of the machine of the first numbers took. */
+  /** Requests a second: about a third of saturation where this load was first measured. */
   private static final double RATE = 20_000;
 
   private static final Duration SETTLE = Duration.ofMillis(200);

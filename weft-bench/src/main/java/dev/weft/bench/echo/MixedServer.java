@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** An echo server of fibers in which others compute. */
+/** An echo server of fibers, with other fibers that compute. */
 final class MixedServer implements EchoServer {
   private final Scheduler.Builder echo;
   private final boolean apart;

@@ -14,13 +14,13 @@ final class ServerMain {
   /** Asks for the bytes that all threads have allocated so far. */
   static final String ALLOCATED = "allocated";
 
-  /** Before a number: lets so many fibers compute. */
+  /** Starts so many computing fibers; the number follows. */
   static final String COMPUTE = "compute ";
 
-  /** Lets them stop. */
+  /** Stops the computing fibers. */
   static final String STOP = "stop";
 
-  /** Asks for the microseconds that all of them have computed. */
+  /** Asks for the microseconds that all computing fibers have computed. */
   static final String COMPUTED = "computed";
 
   private ServerMain() {}
@@ -33,7 +33,7 @@ final class ServerMain {
     new CountDownLatch(1).await(); // the lifeline ends it; virtual threads alone keep no JVM alive
   }
 
-  /** Here and not in the kind itself: a server can then be compiled without the others. */
+  /** Here and not in the kind itself: {@code --against} can then compile one server alone. */
   private static EchoServer create(EchoServer.Kind kind) {
     return switch (kind) {
       case WEFT -> new WeftServer(false);
@@ -88,7 +88,7 @@ final class ServerMain {
     return Integer.parseInt(question.substring(COMPUTE.length()));
   }
 
-  /** Initialized when it is first asked for: it takes a while. */
+  /** Holds the instance, which takes a while to calibrate, until a question needs it. */
   private static final class Computed {
     static final Computing BY_FIBERS = new Computing();
   }

@@ -11,7 +11,7 @@ import java.util.Map;
 
 /**
  * An echo server in a process of its own. It ends when it is closed, and also when this process
- * ends in whatever way: its input is a pipe from here.
+ * ends in any way: its input is a pipe from here.
  */
 final class ServerProcess implements AutoCloseable {
   private final boolean http;
@@ -68,7 +68,7 @@ final class ServerProcess implements AutoCloseable {
     return port;
   }
 
-  /** Returns what it is to be told, in messages of a size if that can be chosen. */
+  /** Returns the messages for this server, of a size if the server allows any. */
   Talk talk(int size) {
     return http ? Talk.http(port) : Talk.echo(size);
   }

@@ -9,9 +9,9 @@ import java.util.stream.Stream;
 /**
  * A benchmark: contestants that do the same work, Weft first, and the bars Weft has to keep.
  *
- * @param name what {@code ./weft bench} calls it
+ * @param name its name in {@code ./weft bench}
  * @param shows one sentence about what it shows
- * @param ratio what a ratio of the first contestant to another one is called
+ * @param ratio the name of the ratio of the first contestant to another one
  */
 public record Comparison(
     String name,
@@ -83,7 +83,7 @@ public record Comparison(
       this.shows = shows;
     }
 
-    /** Calls the ratio to the first contestant so. */
+    /** Names the ratio of the first contestant to another one. */
     public Builder ratio(String called) {
       ratio = called;
       return this;

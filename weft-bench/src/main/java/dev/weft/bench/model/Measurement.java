@@ -5,7 +5,7 @@ import java.util.Optional;
 /** A way to measure a contestant once, in a fresh JVM that ends before it returns. */
 @FunctionalInterface
 public interface Measurement {
-  /** Makes the trial; what goes wrong in the measured JVM is a {@link Outcome.Failure}. */
+  /** Makes the trial; a failure in the measured JVM is a {@link Outcome.Failure}. */
   Outcome measure(Trial trial) throws InterruptedException;
 
   /**

@@ -12,7 +12,7 @@ import java.time.Duration;
  * @param measured the build of Weft that is measured
  * @param driver the build that everything else in this trial runs with, such as the load on a
  *     measured server
- * @param log takes whatever the measured JVM prints
+ * @param log takes all that the measured JVM prints
  */
 public record Trial(
     Parameter parameter,
@@ -39,7 +39,7 @@ public record Trial(
   /**
    * How long a trial warms up and measures.
    *
-   * @param quick whether somebody waits at the screen and rougher numbers will do
+   * @param quick whether a person waits for the result and rougher numbers will do
    */
   public record Pace(boolean quick, Duration warmUp, Duration measurement) {}
 }

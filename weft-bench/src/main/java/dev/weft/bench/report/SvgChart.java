@@ -17,7 +17,7 @@ public final class SvgChart {
   private static final int BAR = 20;
   private static final double STEP = 27;
 
-  /** The room right of the bars, for what is said about them. */
+  /** The room right of the bars, for ratios and verdicts. */
   private static final int REMARKS = 210;
 
   /** The room between the longest bar and the remarks, for its number. */

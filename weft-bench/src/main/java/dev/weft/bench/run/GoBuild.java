@@ -32,7 +32,7 @@ public final class GoBuild {
   }
 
   /**
-   * Builds the program, or takes the one that is up to date: Go's own cache knows.
+   * Builds the program; Go's own cache makes that quick if nothing has changed.
    *
    * @param root the repository
    * @throws Probe.Impossible if there is no Go, or the sources do not compile

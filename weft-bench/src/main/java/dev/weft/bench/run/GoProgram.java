@@ -9,7 +9,7 @@ import java.util.Map;
 /**
  * Measures work that the Go program does, in turns with its peers.
  *
- * @param work what it is called in {@code main.go}
+ * @param work the name of the work in {@code main.go}
  * @param threads how many threads run goroutines at a time
  */
 public record GoProgram(String work, int threads) implements InTurns {

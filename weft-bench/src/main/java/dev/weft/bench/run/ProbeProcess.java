@@ -60,7 +60,7 @@ final class ProbeProcess implements AutoCloseable {
     }
   }
 
-  /** Waits until it is ready; then it has a window whenever it is asked for one. */
+  /** Waits until the process is ready, and returns the session of its windows. */
   InTurns.Session session() throws InterruptedException {
     return new Waiting(this, answer());
   }
@@ -92,7 +92,7 @@ final class ProbeProcess implements AutoCloseable {
     }
   }
 
-  /** Waits for an answer: numbers, none yet if it has only got ready, or why there are none. */
+  /** Waits for an answer: numbers, none if the process says that it is ready, or a failure. */
   Outcome answer() throws InterruptedException {
     long started = System.nanoTime();
     CompletableFuture<Void> limit =

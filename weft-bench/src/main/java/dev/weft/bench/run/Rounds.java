@@ -14,8 +14,8 @@ import java.util.List;
 
 /**
  * Runs every contestant once a round, each in a fresh JVM, one right after the other or, if they
- * can, in {@link Turns}: what slows the machine down for a while slows all of them. Each round
- * starts with another contestant, so that none always has the better place.
+ * can, in {@link Turns}: a slow minute of the machine then slows all of them. Each round starts
+ * with another contestant, so that none always runs on the warmer machine.
  */
 public final class Rounds {
   private final int rounds;

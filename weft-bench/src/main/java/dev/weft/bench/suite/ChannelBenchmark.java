@@ -26,8 +26,8 @@ import org.openjdk.jmh.annotations.TearDown;
 /**
  * The benchmarks of jox: a value sent and received, over one channel, through a chain of them, over
  * many at once. {@link SelectBenchmark} has those of select. Every contestant has two threads, and
- * uses them as it likes; Weft also with its policy for throughput, since the schedulers of all
- * others steal.
+ * its default scheduler. Weft runs with {@code Policy.workStealing()} too: the other schedulers all
+ * steal.
  */
 public class ChannelBenchmark {
   static final int VALUES = 1_000_000;
@@ -35,12 +35,12 @@ public class ChannelBenchmark {
   private static final int VALUES_OF_MANY = VALUES / MANY;
   private static final String POLICY = "weft.bench.policy";
 
-  /** The JVM flag for Weft's policy for throughput. Without a flag Weft has its default. */
+  /** The JVM flag for {@code Policy.workStealing()}. Without a flag Weft has its default policy. */
   static final String STEALING = "-D" + POLICY + "=stealing";
 
   private static final String FIFO = "-D" + POLICY + "=fifo";
 
-  /** The limit for all that switch: nothing but the switches. */
+  /** The limit for contestants that switch stacks: the switches alone. */
   static final String BARE = "bare continuations";
 
   private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
@@ -95,7 +95,7 @@ public class ChannelBenchmark {
         work);
   }
 
-  /** With thousands of fibers it is the policy for throughput that is held against the others. */
+  /** With thousands of fibers the bars judge work stealing. */
   private static Comparison.Builder stealingFirst(String name, String shows, String work) {
     return withPeers(
         Comparison.named(name, shows)
@@ -205,8 +205,8 @@ public class ChannelBenchmark {
 
   /**
    * With two of the JDK's continuations, without a channel or a scheduler: a switch for each value,
-   * as without a buffer there has to be. Who goes on gives a value to the one who waits, then waits
-   * with the next.
+   * as without a buffer there has to be. The side that runs completes a hand-over with the side
+   * that waits, begins the next one, and waits in turn: two values for two switches.
    */
   @Benchmark
   @OperationsPerInvocation(VALUES)
@@ -438,7 +438,7 @@ public class ChannelBenchmark {
           try {
             body.run();
           } catch (InterruptedException e) {
-            throw new IllegalStateException("nobody interrupts this thread", e);
+            throw new IllegalStateException("no code interrupts this thread", e);
           }
         });
   }

@@ -13,17 +13,17 @@ final class Go {
 
   private Go() {}
 
-  /** Adds it, on so many threads. */
+  /** Adds the contestant, on so many threads. */
   static Comparison.Builder contestant(Comparison.Builder comparison, String work, int threads) {
     return comparison.contestant(NAME, new GoProgram(work, threads));
   }
 
-  /** Adds it, on two threads, and how much of its time Weft may take. */
+  /** Adds the contestant, on two threads, and a limit for Weft's time ÷ Go's. */
   static Comparison.Builder contestant(Comparison.Builder comparison, String work, double atMost) {
     return bar(contestant(comparison, work, TWO), atMost);
   }
 
-  /** Adds how much of Go's time Weft may take; not judged without Go. */
+  /** Adds a limit for Weft's time ÷ Go's, which is not judged on a machine without Go. */
   static Comparison.Builder bar(Comparison.Builder comparison, double atMost) {
     return GoBuild.isPossible()
         ? comparison.bar(Bar.atMost(Metric.TIME, atMost, NAME))

@@ -16,8 +16,9 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * A lock that nobody else wants, and one that a hundred fibers want: each holds it while it gives
- * its thread away once, as one that does I/O under a lock does, so all others come to wait.
+ * An uncontended lock; one for which a hundred fibers contend, each of which yields once while it
+ * holds the lock, as a fiber does that waits for I/O under a lock, so all others come to wait; and
+ * one that a hundred fibers hold for an addition.
  */
 public class MutexBenchmark {
   private static final int FIBERS = 100;
@@ -25,7 +26,7 @@ public class MutexBenchmark {
   private static final int SHORT_LOCKS = 10_000;
 
   static Comparison uncontended() {
-    return Comparison.named("mutex", "What it costs to lock and unlock what nobody else wants.")
+    return Comparison.named("mutex", "What it costs to lock and unlock without contention.")
         .contestant("Mutex", new JmhMethod(MutexBenchmark.class, "mutex"))
         .contestant("ReentrantLock", new JmhMethod(MutexBenchmark.class, "reentrantLock"))
         .bar(Bar.atMost(Metric.TIME, 1.2, "ReentrantLock"))
@@ -77,7 +78,7 @@ public class MutexBenchmark {
         .build();
   }
 
-  /** Ours. */
+  /** Weft's. */
   @Benchmark
   public long mutex(Free of) {
     of.mutex.lock();
@@ -99,14 +100,14 @@ public class MutexBenchmark {
     }
   }
 
-  /** Ours among fibers of one thread. */
+  /** Weft's among fibers of one thread. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void weftOne(Workers.One of) throws InterruptedException {
     contend(Crew.fibersOf(of.scheduler), new Mutex());
   }
 
-  /** Ours among fibers of two threads. */
+  /** Weft's among fibers of two threads. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void weftTwo(Workers.Two of) throws InterruptedException {
@@ -127,21 +128,21 @@ public class MutexBenchmark {
     contend(Crew.fibersOf(of.scheduler), new ReentrantLock());
   }
 
-  /** The JDK's among its own virtual threads; it lets others barge in. */
+  /** The JDK's among its own virtual threads; a thread may take the lock before its waiters. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void virtualThreads() throws InterruptedException {
     contend(Crew.virtualThreads(), new ReentrantLock());
   }
 
-  /** The JDK's that is first come, first served, as ours is. */
+  /** The JDK's in its fair mode, which is FIFO. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void virtualThreadsFair() throws InterruptedException {
     contend(Crew.virtualThreads(), new ReentrantLock(true));
   }
 
-  /** Ours among fibers of two threads, held for an addition. */
+  /** Weft's among fibers of two threads, held for an addition. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * SHORT_LOCKS)
   public void weftShort(Workers.Two of) throws InterruptedException {
@@ -189,7 +190,7 @@ public class MutexBenchmark {
     }
   }
 
-  /** One of each, that nobody holds. */
+  /** One of each, which no fiber holds. */
   @State(Scope.Thread)
   public static class Free {
     private final Mutex mutex = new Mutex();

@@ -42,7 +42,7 @@ public class SkynetBenchmark {
     run(Policy.fifo());
   }
 
-  /** Likewise, on a scheduler for throughput, as those of the JDK and of Kotlin are. */
+  /** Likewise, with work stealing, as the schedulers of the JDK and of Kotlin do. */
   @Benchmark
   public void stealing() throws Exception {
     run(Policy.workStealing());

@@ -50,14 +50,14 @@ public final class SleepBenchmark {
         .build();
   }
 
-  /** Fibers, in Weft's words. */
+  /** Fibers, by {@code Fiber.sleep}. */
   public static final class OfFiberSleep extends Sleepers {
     public OfFiberSleep() {
       super(Crew.fibersOf(Scheduler.builder().build().start()), () -> Fiber.sleep(NAP));
     }
   }
 
-  /** Fibers, in the JDK's words. */
+  /** Fibers, by {@code Thread.sleep}. */
   public static final class OfThreadSleep extends Sleepers {
     public OfThreadSleep() {
       super(Crew.fibersOf(Scheduler.builder().build().start()), () -> Thread.sleep(NAP));

@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.OperationsPerInvocation;
 public class SpawnBenchmark {
   private static final int FIBERS = 1_000_000;
 
-  /** As many threads for each contestant, whatever the machine has. */
+  /** Two threads for each contestant, on a machine with more cores too. */
   private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
 
   static Comparison comparison() {
@@ -33,14 +33,14 @@ public class SpawnBenchmark {
         .build();
   }
 
-  /** With fibers, which are dealt round the threads. */
+  /** With fibers of Weft's default scheduler. */
   @Benchmark
   @OperationsPerInvocation(FIBERS)
   public void weft() {
     Weft.run(SpawnBenchmark::spawnOfWeft);
   }
 
-  /** With fibers, which stay with their maker until another thread has nothing to do. */
+  /** With fibers that stay on the thread that made them until an idle thread steals them. */
   @Benchmark
   @OperationsPerInvocation(FIBERS)
   public void stealing() {
@@ -77,7 +77,7 @@ public class SpawnBenchmark {
         thread.join();
       }
     } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts this thread", e);
+      throw new IllegalStateException("no code interrupts this thread", e);
     }
   }
 }

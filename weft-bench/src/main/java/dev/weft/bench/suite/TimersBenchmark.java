@@ -132,7 +132,7 @@ public final class TimersBenchmark {
         System.gc();
         long cpu = CpuClock.nanos();
         Map<String, Double> numbers = new HashMap<>(run(delays));
-        Thread.sleep(100); // for those who clean up later
+        Thread.sleep(100); // Netty's thread and Go's remove cancelled timers later
         numbers.put(CPU.name(), (CpuClock.nanos() - cpu) / (double) count);
         return numbers;
       };

@@ -14,7 +14,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Small builds of a Weft of other days, and code that is compiled against the one of today. */
+/** Code that is compiled against today's Weft, checked against small builds of an older Weft. */
 class LinkCheckTest {
   private @TempDir Path folder;
 
