@@ -1,6 +1,9 @@
 package dev.weft.bench;
 
+import dev.weft.bench.against.Against;
+import dev.weft.bench.against.OtherCommit;
 import dev.weft.bench.model.Comparison;
+import dev.weft.bench.model.Library;
 import dev.weft.bench.model.Run;
 import dev.weft.bench.model.Trial;
 import dev.weft.bench.report.Environment;
@@ -35,8 +38,8 @@ public final class Bench {
   }
 
   /**
-   * Ends with status 0, 1 if {@code --check} found a missed bar, 2 for a wrong command line or if
-   * it could not measure.
+   * Ends with status 0, 1 if {@code --check} or {@code --at-most} found a missed bar, 2 for a wrong
+   * command line or if it could not measure.
    */
   public static void main(String[] args) throws InterruptedException {
     System.exit(new Bench(Suite.all(), Workspace.find(), System.out, System.err).run(args));
@@ -59,7 +62,7 @@ public final class Bench {
       }
       OnlyOne.check();
       boolean allMet = measure(options, "./weft bench " + String.join(" ", args));
-      return options.check && !allMet ? 1 : 0;
+      return (options.check || options.atMost().isPresent()) && !allMet ? 1 : 0;
     } catch (BenchOptions.WrongUse | IOException e) {
       err.println("weft bench: " + e.getMessage());
       return 2;
@@ -75,11 +78,12 @@ public final class Bench {
 
   private boolean measure(BenchOptions options, String commandLine)
       throws IOException, InterruptedException {
-    List<String> jvmFlags = workspace.jvmFlags();
-    List<Comparison> chosen = options.chosen(suite);
+    Library library = Library.here(workspace.root());
+    List<Comparison> chosen = comparisons(options);
     int rounds = options.rounds();
     Environment environment =
-        Environment.here(workspace.code(), jvmFlags, commandLine.strip(), rounds, options.quick);
+        Environment.here(
+            workspace.code(), library.jvmFlags(), commandLine.strip(), rounds, options.quick);
     int trials = rounds * chosen.stream().mapToInt(Comparison::trialsPerRound).sum();
     List<String> reports = new ArrayList<>();
     boolean allMet = true;
@@ -89,7 +93,7 @@ public final class Bench {
             options.quick ? Paces.quick(rounds * comparison.trialsPerRound()) : Paces.thorough();
         List<Run> runs;
         try (PrintStream log = workspace.log(comparison.name())) {
-          runs = new Rounds(rounds, jvmFlags, progress).run(comparison, pace, log);
+          runs = new Rounds(rounds, library, progress).run(comparison, pace, log);
         }
         Summary summary = Summary.of(comparison, runs);
         allMet &= summary.allMet();
@@ -102,7 +106,30 @@ public final class Bench {
     return allMet;
   }
 
-  /** Keeps the results of these that there are, and puts all that are kept on one page. */
+  /** Returns the chosen comparisons, or those of this build with another commit's. */
+  private List<Comparison> comparisons(BenchOptions options)
+      throws IOException, InterruptedException {
+    List<Comparison> chosen = options.chosen(suite);
+    if (options.against.isEmpty()) {
+      return chosen;
+    }
+    OtherCommit other = OtherCommit.build(workspace.root(), options.against.get(), err);
+    Against against = new Against(workspace.root(), workspace.code(), other, options.atMost());
+    List<Comparison> pairs = new ArrayList<>();
+    for (Comparison each : chosen) {
+      against.of(each).ifPresent(pairs::add);
+    }
+    if (workspace.code().endsWith("-dirty")) {
+      err.println("weft bench: this is " + workspace.code() + ": with changes not committed");
+    }
+    against.leftOut().forEach(line -> err.println("weft bench: left out: " + line));
+    if (pairs.isEmpty()) {
+      throw new IOException("nothing is left to measure against " + other.name());
+    }
+    return pairs;
+  }
+
+  /** Keeps the results of the chosen comparisons, and puts all kept results on one page. */
   private void page(List<Comparison> chosen) throws IOException {
     for (Comparison comparison : chosen) {
       Optional<String> result = workspace.read(comparison.name(), "json");
@@ -123,7 +150,7 @@ public final class Bench {
     return "numbers/" + comparison.name() + ".json";
   }
 
-  /** Writes picture and raw numbers at once, so that an interrupted run keeps what it has. */
+  /** Writes picture and raw numbers at once, so that an interrupted run keeps its results. */
   private String report(Summary summary, List<Run> runs, Environment environment)
       throws IOException {
     String name = summary.comparison().name();

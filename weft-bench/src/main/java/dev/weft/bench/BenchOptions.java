@@ -3,6 +3,8 @@ package dev.weft.bench;
 import dev.weft.bench.model.Comparison;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -35,6 +37,21 @@ final class BenchOptions {
   boolean check;
 
   @Option(
+      names = "--against",
+      paramLabel = "REF",
+      description =
+          "Measure against another commit of Weft, not against peers: builds it in target/against"
+              + " and measures both in turns, with this commit's benchmarks.")
+  Optional<String> against = Optional.empty();
+
+  @Option(
+      names = "--at-most",
+      paramLabel = "RATIO",
+      description =
+          "With --against: exit with status 1 if a median this ÷ that is above, such as 1.03.")
+  private Optional<Double> atMost = Optional.empty();
+
+  @Option(
       names = "--page",
       description = "Measure nothing: put the results in target/bench on the page docs/numbers.md.")
   boolean page;
@@ -45,7 +62,7 @@ final class BenchOptions {
   @Option(names = "--help", usageHelp = true, description = "Say this.")
   boolean help;
 
-  /** A mistake on the command line, told in one line. */
+  /** A mistake on the command line; the message is one line. */
   static final class WrongUse extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -63,10 +80,20 @@ final class BenchOptions {
     } catch (ParameterException e) {
       throw new WrongUse(
           e.getMessage()
-              + "; the options are --quick, --rounds N, --check, --page, --list, --help");
+              + "; the options are --quick, --rounds N, --check, --against REF, --at-most RATIO,"
+              + " --page, --list, --help");
     }
     if (options.rounds < 1 && options.rounds != UNSET) {
       throw new WrongUse("--rounds must be at least 1, not " + options.rounds);
+    }
+    if (options.atMost.isPresent() && options.against.isEmpty()) {
+      throw new WrongUse("--at-most limits the ratio to another commit: it needs --against REF");
+    }
+    if (options.atMost.isPresent() && !(options.atMost.get() > 0)) {
+      throw new WrongUse("--at-most must be more than 0, not " + options.atMost.get());
+    }
+    if (options.against.isPresent() && options.check) {
+      throw new WrongUse("--check is for bars against peers; with --against it is --at-most RATIO");
     }
     List<String> known = suite.stream().map(Comparison::name).toList();
     List<String> unknown = options.names.stream().filter(name -> !known.contains(name)).toList();
@@ -89,6 +116,10 @@ final class BenchOptions {
       return rounds;
     }
     return quick ? QUICK_ROUNDS : ROUNDS;
+  }
+
+  OptionalDouble atMost() {
+    return atMost.map(OptionalDouble::of).orElse(OptionalDouble.empty());
   }
 
   List<Comparison> chosen(List<Comparison> suite) {

@@ -5,9 +5,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** The repository's folders that a run uses: its root, {@code target/bench} and {@code docs}. */
 record Workspace(Path root) {
@@ -16,22 +14,6 @@ record Workspace(Path root) {
   /** Returns the repository that {@code weft.root} names, else the current folder. */
   static Workspace find() {
     return new Workspace(Path.of(System.getProperty("weft.root", "")).toAbsolutePath());
-  }
-
-  /** Returns the flags that a JVM with Weft in it needs. */
-  List<String> jvmFlags() throws IOException {
-    Path file = root.resolve("weft.args");
-    if (!Files.exists(file)) {
-      throw new IOException(
-          "there is no weft.args in "
-              + root
-              + ": start in the repository's root, or set weft.root");
-    }
-    return Files.readAllLines(file).stream()
-        .filter(line -> !line.startsWith("#"))
-        .flatMap(line -> Stream.of(line.strip().split("\\s+")))
-        .filter(flag -> !flag.isEmpty())
-        .toList();
   }
 
   /** Returns the commit that is checked out, for people; unknown if git cannot tell. */
@@ -48,7 +30,7 @@ record Workspace(Path root) {
     }
   }
 
-  /** Opens an empty log for the chatter of the measured JVMs. */
+  /** Opens an empty log for the output of the measured JVMs. */
   PrintStream log(String name) throws IOException {
     return new PrintStream(
         Files.newOutputStream(output(name, "log")), true, StandardCharsets.UTF_8);

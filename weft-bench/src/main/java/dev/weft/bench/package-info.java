@@ -2,13 +2,15 @@
  * Benchmarks of Weft against its peers, side by side in the same run.
  *
  * <pre>
- *   Bench ──► suite    what is compared: one class a comparison
+ *   Bench ──► suite    the comparisons: one class a comparison
+ *     │         │
+ *     ├─────► against  comparisons of this build with another commit's
  *     │         │
  *     ├─────► run      how it is measured: rounds of fresh JVMs
  *     │         │
- *     └─────► report   what comes out: table, picture, JSON
+ *     └─────► report   the results: table, picture, JSON
  *               │
- *             model    the words all of them speak
+ *             model    contestants, metrics, bars, outcomes: all others use it
  * </pre>
  */
 @NullMarked

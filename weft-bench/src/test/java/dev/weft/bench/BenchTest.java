@@ -54,9 +54,11 @@ class BenchTest {
     assertThat(err().lines())
         .containsExactly(
             "weft bench: Unknown option: '--fast';"
-                + " the options are --quick, --rounds N, --check, --page, --list, --help",
+                + " the options are --quick, --rounds N, --check, --against REF, --at-most RATIO,"
+                + " --page, --list, --help",
             "weft bench: Invalid value for option '--rounds': 'many' is not an int;"
-                + " the options are --quick, --rounds N, --check, --page, --list, --help",
+                + " the options are --quick, --rounds N, --check, --against REF, --at-most RATIO,"
+                + " --page, --list, --help",
             "weft bench: --rounds must be at least 1, not 0");
   }
 

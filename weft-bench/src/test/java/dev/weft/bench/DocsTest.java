@@ -2,6 +2,7 @@ package dev.weft.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.bench.model.Comparison;
 import dev.weft.bench.suite.Suite;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -69,7 +70,9 @@ class DocsTest {
   @Test
   void everyBenchmarkIsExplained() throws IOException {
     String page = Files.readString(ROOT.resolve("docs/benchmarks.md"));
-    assertThat(Suite.all()).allSatisfy(each -> assertThat(page).contains("`" + each.name() + "`"));
+    assertThat(Suite.all().stream().map(Comparison::name))
+        .filteredOn(name -> !page.contains("`" + name + "`"))
+        .isEmpty();
   }
 
   private static List<Path> pages() throws IOException {

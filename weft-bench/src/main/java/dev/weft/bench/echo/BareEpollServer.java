@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The limit: loops over epoll by the same foreign functions as Weft's, with nothing else around
  * them. The first loop accepts, and deals connections out to all.
  *
- * <p>The limit for whoever gives each connection a stack of its own is the same loop with a raw
+ * <p>The limit for servers with a stack for each connection is the same loop with a raw
  * continuation, and a buffer, for each: no scheduler, no thread, no lock.
  */
 final class BareEpollServer implements EchoServer {
@@ -38,7 +38,7 @@ final class BareEpollServer implements EchoServer {
     for (Loop loop : loops) {
       Thread.ofPlatform().name("bare epoll").start(loop);
     }
-    ServerMain.tellPort(port());
+    EchoServer.tellPort(port());
   }
 
   private int port() {

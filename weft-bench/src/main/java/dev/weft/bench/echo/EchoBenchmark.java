@@ -38,7 +38,7 @@ public final class EchoBenchmark {
 
   private EchoBenchmark() {}
 
-  /** The one with the bars: small messages, one thread. */
+  /** The comparison with the bars: small messages, one thread. */
   public static Comparison comparison() {
     Comparison.Builder echo =
         Comparison.named("echo", "What a server of one thread takes to echo 64 bytes.")
@@ -93,12 +93,12 @@ public final class EchoBenchmark {
     Comparison.Builder echo =
         Comparison.named("echo-idle", "What idle connections take from 100 busy ones.")
             .parameter("idle", 10_000)
-            .metrics(LOST, THROUGHPUT, IDLE_HEAP);
+            .metrics(THROUGHPUT, LOST, IDLE_HEAP);
     contestants(echo, IdleConnectionsProbe.class, 1);
     return echo.bar(Bar.within(LOST, 5, WEFT)).bar(Bar.within(IDLE_HEAP, 4096, WEFT)).build();
   }
 
-  /** Who accepts, if there are several threads: one for all, or each for itself. */
+  /** Several threads: one listener that deals connections out, or a listener of each thread. */
   public static Comparison accept() {
     int cores = Runtime.getRuntime().availableProcessors();
     return Comparison.named(

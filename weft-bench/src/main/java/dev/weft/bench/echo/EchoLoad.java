@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 
 /** The load on one server: connections, dealt to as many threads as the server has. */
 final class EchoLoad {
-  /** What a server did while it was watched. */
+  /** The work of a server while it was watched. */
   record Window(double cpuNanosPerRequest, double requestsPerSecond, double bytesPerRequest) {}
 
   /**
@@ -44,13 +44,13 @@ final class EchoLoad {
   }
 
   /**
-   * Lets a server get used to it. Connections come and go meanwhile: what begins before its code is
+   * Warms a server up by connections that come and go: a fiber that starts before its code is
    * compiled runs on interpreted frames until it ends, and these are slow to suspend, in Weft as in
-   * the JDK. A server that has been up for a while has none.
+   * the JDK. A server that has been up for a while has no such fibers.
    */
   static void warmUp(ServerProcess server, int threads, int size, boolean quick)
       throws InterruptedException, IOException {
-    // by messages and not by time: on a busy machine the compiler gets less of that
+    // counts messages, not time: on a busy machine the compiler gets less of the time
     long enough = quick ? 150_000 : 600_000;
     for (long answered = 0; answered < enough; ) {
       EchoLoad brief = new EchoLoad(server, threads, BRIEF_CONNECTIONS, size);
@@ -71,12 +71,12 @@ final class EchoLoad {
     return seen[0];
   }
 
-  /** Something to do while the server is busy. */
+  /** An action that runs while the server is busy. */
   interface Meanwhile {
     void run() throws InterruptedException, IOException;
   }
 
-  /** Keeps the server as busy as it can be, until what is to be done meanwhile has ended. */
+  /** Keeps the server as busy as it can be until the action has ended. */
   void saturate(Duration warmUp, Meanwhile meanwhile) throws InterruptedException, IOException {
     List<FutureTask<?>> running = new ArrayList<>();
     for (LoadLoop loop : loops) {

@@ -1,21 +1,34 @@
 package dev.weft.bench.echo;
 
+import dev.weft.Body;
 import java.io.IOException;
 
 /** A server that sends back what it gets, at a free port of the loopback address. */
 interface EchoServer {
-  /** The longest queue of connections that nobody has accepted yet; the system may allow less. */
+  /** The longest queue of connections that are not accepted yet; the system may allow less. */
   int BACKLOG = 4096;
 
+  /** Starts the line that tells the port of a server. */
+  String PORT = "@port ";
+
+  /** Tells the port to the process that has started this one. */
+  static void tellPort(int port) {
+    System.out.println(PORT + port);
+  }
+
   /**
-   * Begins to serve, for as long as the process lives, and prints the port after {@link
-   * ServerMain#PORT}.
+   * Begins to serve, for as long as the process lives, and tells the port.
    *
    * @param threads how many threads handle events
    * @param buffer the size of a buffer to read into: more than a message, so that a read that does
    *     not fill it has taken all there is
    */
   void start(int threads, int buffer) throws IOException;
+
+  /** Runs a body on the threads that serve; not every server can. */
+  default void compute(Body body) {
+    throw new UnsupportedOperationException("this server only serves");
+  }
 
   /** The servers there are. */
   enum Kind {
@@ -35,6 +48,12 @@ interface EchoServer {
     GUESTS_OF_WEFT,
     /** Netty on its native epoll. */
     NETTY,
+    /** Weft: echoes and computing fibers on one scheduler. */
+    MIXED,
+    /** Likewise, with work stealing. */
+    MIXED_STEALING,
+    /** Likewise, the computing fibers on a scheduler of their own. */
+    MIXED_APART,
     /** HTTP by Weft's server; a short text, not an echo. */
     HTTP_WEFT,
     /** Likewise, by the JDK's server. */
@@ -44,22 +63,6 @@ interface EchoServer {
 
     boolean isHttp() {
       return name().startsWith("HTTP");
-    }
-
-    EchoServer create() {
-      return switch (this) {
-        case WEFT -> new WeftServer(false);
-        case WEFT_LISTENERS -> new WeftServer(true);
-        case BARE_EPOLL -> new BareEpollServer(false);
-        case BARE_CONTINUATIONS -> new BareEpollServer(true);
-        case NIO -> new NioServer();
-        case VIRTUAL_THREADS -> new VirtualThreadServer();
-        case GUESTS_OF_WEFT -> new GuestServer();
-        case NETTY -> new NettyServer();
-        case HTTP_WEFT -> new HttpHello(HttpHello.Provider.WEFT);
-        case HTTP_JDK -> new HttpHello(HttpHello.Provider.JDK);
-        case HTTP_JDK_VIRTUAL -> new HttpHello(HttpHello.Provider.JDK_VIRTUAL_THREADS);
-      };
     }
   }
 }

@@ -1,34 +1,37 @@
 package dev.weft.bench.echo;
 
 import com.sun.management.UnixOperatingSystemMXBean;
-import dev.weft.bench.run.ForkedWindows;
+import dev.weft.bench.model.InTurns;
 import dev.weft.bench.run.Probe;
 import dev.weft.bench.run.WindowProbe;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
-/**
- * Which server is measured and how, told to the probe's process by flags; the server's process gets
- * the same ones.
- */
+/** Which server a probe measures and how: flags tell it to the probe's process. */
 final class EchoSetup {
-  private static final String SERVER = "weft.bench.echo.server";
-  private static final String THREADS = "weft.bench.echo.threads";
+  static final String SERVER = "weft.bench.echo.server";
+  static final String THREADS = "weft.bench.echo.threads";
 
-  /** What a JVM opens besides connections: its jars and libraries, pipes, epoll. */
+  /** The class path of the server's process. */
+  static final String CLASS_PATH = "weft.bench.echo.class-path";
+
+  /** The JVM flags of the server's process, one a line. */
+  static final String FLAGS = "weft.bench.echo.flags";
+
+  /** The program that serves, if it is none of the servers in Java. */
+  static final String PROGRAM = "weft.bench.echo.program";
+
+  /** Descriptors of a JVM besides connections: its jars and libraries, pipes, epoll. */
   private static final int OTHER_DESCRIPTORS = 200;
 
   private EchoSetup() {}
 
   /** Returns a measurement of a server, with more JVM flags. */
-  static ForkedWindows probe(
+  static InTurns probe(
       Class<? extends WindowProbe> probe, EchoServer.Kind server, int threads, String... flags) {
-    List<String> all = new ArrayList<>(List.of(flags));
-    all.add("-D" + SERVER + "=" + server);
-    all.add("-D" + THREADS + "=" + threads);
-    return new ForkedWindows(probe, all);
+    return new ServerWindows(probe, server, threads, List.of(flags));
   }
 
   static int threads() {
@@ -41,11 +44,17 @@ final class EchoSetup {
       throw new Probe.Impossible("needs Linux");
     }
     checkDescriptors(connections);
+    String program = System.getProperty(PROGRAM);
+    if (program != null) {
+      Map<String, String> variables = Map.of("GOMAXPROCS", String.valueOf(threads()));
+      return ServerProcess.start(false, List.of(program, "server"), variables);
+    }
     return ServerProcess.start(
         EchoServer.Kind.valueOf(System.getProperty(SERVER)),
         threads(),
         buffer(size),
-        ManagementFactory.getRuntimeMXBean().getInputArguments());
+        System.getProperty(CLASS_PATH),
+        System.getProperty(FLAGS).lines().toList());
   }
 
   /** More than a message, so that a read that does not fill it has taken all there is. */
@@ -53,7 +62,7 @@ final class EchoSetup {
     return Math.max(1024, 2 * size);
   }
 
-  /** A JVM raises its own limit to the hard one, so this is all that can be had. */
+  /** A JVM raises its own limit to the hard one, so there are no more descriptors than these. */
   private static void checkDescriptors(int connections) throws Probe.Impossible {
     var system = (UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     long limit = system.getMaxFileDescriptorCount();

@@ -10,7 +10,8 @@ import dev.weft.bench.run.Carriers;
 
 /**
  * What a request costs the same program on Weft's HTTP server and on the JDK's. Not how long it
- * takes at half of saturation, as for echoes: that is a load several times as high for the one.
+ * takes at half of saturation, as for echoes: half of its saturation is a load several times as
+ * high for Weft.
  */
 public final class HttpBenchmark {
   private static final String JDK = "JDK's server";

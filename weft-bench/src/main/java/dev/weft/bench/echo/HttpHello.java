@@ -17,11 +17,11 @@ final class HttpHello implements EchoServer {
 
   private static final byte[] BYTES = TEXT.getBytes(ISO_8859_1);
 
-  /** Whose server. */
+  /** The implementation of the API. */
   enum Provider {
     /** Weft's, on a scheduler of so many threads. */
     WEFT,
-    /** The JDK's, whose only thread also runs the handlers. */
+    /** The JDK's; its only thread also runs the handlers. */
     JDK,
     /** The JDK's, with a virtual thread for each request. */
     JDK_VIRTUAL_THREADS
@@ -57,7 +57,7 @@ final class HttpHello implements EchoServer {
   private static void serve(HttpServer server) {
     server.createContext("/hello", HttpHello::handle);
     server.start();
-    ServerMain.tellPort(server.getAddress().getPort());
+    EchoServer.tellPort(server.getAddress().getPort());
   }
 
   private static void handle(HttpExchange exchange) throws IOException {

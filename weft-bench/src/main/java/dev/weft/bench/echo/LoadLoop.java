@@ -6,26 +6,28 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
  * One thread's share of the load on a server: connections that send messages of one size and wait
- * for their echo, or another reply. It is itself a bare loop over epoll, since what it takes the
- * server cannot have.
+ * for their echo, or another reply. It is itself a bare loop over epoll: the less CPU time it
+ * takes, the more the server has.
  *
  * <p>Closed: each connection sends its next message when it has the last one back, as fast as the
- * server can. Open: messages are due at random times of a given rate, whatever the server does, and
- * the latency counts from when a message was due, so that a server that pauses is not spared the
- * messages that it kept waiting.
+ * server can. Open: messages are due at random times of a given rate, also while the server pauses,
+ * and the latency counts from when a message was due, so that a server that pauses is not spared
+ * the messages that it kept waiting.
  *
  * <p>Used by one thread at a time; only {@link #answered} and {@link #stop} are for others.
  */
 final class LoadLoop {
-  /** How many connect at once: fewer than may stand in line anywhere. */
+  /** How many connect at once: less than the shortest queue of a listener. */
   private static final int WAVE = 100;
 
   private static final int PATIENCE_MILLIS = 10_000;
   private static final long SEED = 42;
+  private static final long NAP_NANOS = 20_000;
 
   private enum Mode {
     OPENING,
@@ -69,7 +71,7 @@ final class LoadLoop {
     return Arena.ofAuto().allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
   }
 
-  /** Opens more connections; each has had a message back, and it was the right one, at the end. */
+  /** Opens more connections, and checks the reply to one message on each. */
   void open(int count) {
     mode = Mode.OPENING;
     int from = fds.length;
@@ -104,7 +106,7 @@ final class LoadLoop {
     epoll.add(fd, connection);
   }
 
-  /** Ten thousand connections that wait for their end would be in the way of the next run. */
+  /** Ten thousand connections in TIME_WAIT would take the ports of the next run. */
   private static void resetAtClose(int fd) {
     int[] linger = {1, 0};
     Epoll.check("setsockopt", LinuxCalls.setOption(fd, 1, 13, MemorySegment.ofArray(linger)));
@@ -142,6 +144,34 @@ final class LoadLoop {
 
   /** Loads the server in an open loop; returns the latencies in nanoseconds, until the next one. */
   Histogram openLoop(double perSecond, Duration time) {
+    return openLoop(perSecond, time, Duration.ZERO, false, () -> {}).latencies();
+  }
+
+  /**
+   * The answers to an open loop.
+   *
+   * @param latencies in nanoseconds, of all messages, until the next loop
+   * @param inTime how many came before the last message was sent
+   */
+  record Answers(Histogram latencies, long inTime) {
+    double percentile(double percentile) {
+      return latencies.getValueAtPercentile(percentile);
+    }
+  }
+
+  /**
+   * Loads a server in an open loop that may be too much for it. Sleeps when there is nothing to do,
+   * for some 70 µs, since the server needs the core.
+   *
+   * @param patience how long the server may take for what is under way at the end
+   * @param relief makes the server quicker when that time is over
+   */
+  Answers openLoop(double perSecond, Duration time, Duration patience, Runnable relief) {
+    return openLoop(perSecond, time, patience, true, relief);
+  }
+
+  private Answers openLoop(
+      double perSecond, Duration time, Duration patience, boolean naps, Runnable relief) {
     mode = Mode.OPEN;
     latencies.reset();
     double meanGap = 1e9 / perSecond;
@@ -149,20 +179,33 @@ final class LoadLoop {
     long end = time.toNanos();
     double next = 0;
     int turn = 0;
+    long inTime = -1;
+    boolean relieved = false;
     while (next < end || underWay > 0) {
       long now = System.nanoTime() - start;
+      if (inTime < 0 && now >= end) {
+        inTime = latencies.getTotalCount();
+      }
+      if (!relieved && now > end + patience.toNanos()) {
+        relief.run();
+        relieved = true;
+      }
       while (next <= now && next < end) {
         due[turn].add(start + (long) next);
         send(turn);
         turn = turn + 1 == fds.length ? 0 : turn + 1;
         next -= meanGap * Math.log(1 - random.nextDouble());
       }
-      if (now > end + PATIENCE_MILLIS * 1_000_000L) {
+      if (now > end + patience.toNanos() + PATIENCE_MILLIS * 1_000_000L) {
         throw new IllegalStateException(underWay + " messages have not come back");
       }
-      handle(epoll.look());
+      int found = epoll.look();
+      handle(found);
+      if (naps && found == 0) {
+        LockSupport.parkNanos(NAP_NANOS);
+      }
     }
-    return latencies;
+    return new Answers(latencies, inTime < 0 ? latencies.getTotalCount() : inTime);
   }
 
   private void handleSome() {

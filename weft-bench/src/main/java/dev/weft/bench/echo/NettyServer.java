@@ -19,7 +19,7 @@ final class NettyServer implements EchoServer {
   @Override
   public void start(int threads, int buffer) {
     EventLoopGroup group = new MultiThreadIoEventLoopGroup(threads, EpollIoHandler.newFactory());
-    ServerMain.tellPort(
+    EchoServer.tellPort(
         ((InetSocketAddress)
                 new ServerBootstrap()
                     .group(group)

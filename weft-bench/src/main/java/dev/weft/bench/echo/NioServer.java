@@ -28,7 +28,7 @@ final class NioServer implements EchoServer {
     for (Loop loop : loops) {
       Thread.ofPlatform().name("nio").start(loop);
     }
-    ServerMain.tellPort(((InetSocketAddress) listener.getLocalAddress()).getPort());
+    EchoServer.tellPort(((InetSocketAddress) listener.getLocalAddress()).getPort());
   }
 
   private static final class Loop implements Runnable {

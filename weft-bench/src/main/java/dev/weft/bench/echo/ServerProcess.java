@@ -7,13 +7,14 @@ import java.io.Writer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * An echo server in a process of its own. It ends when it is closed, and also when this process
- * ends in whatever way: its input is a pipe from here.
+ * ends in any way: its input is a pipe from here.
  */
 final class ServerProcess implements AutoCloseable {
-  private final EchoServer.Kind kind;
+  private final boolean http;
   private final Process process;
   private final BufferedReader output;
   private final Writer input;
@@ -22,24 +23,39 @@ final class ServerProcess implements AutoCloseable {
   /** Starts one and waits until it serves. */
   static ServerProcess start(EchoServer.Kind kind, int threads, int buffer, List<String> jvmFlags)
       throws IOException {
+    return start(kind, threads, buffer, System.getProperty("java.class.path"), jvmFlags);
+  }
+
+  /** Starts one with another class path. */
+  static ServerProcess start(
+      EchoServer.Kind kind, int threads, int buffer, String classPath, List<String> jvmFlags)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(jvmFlags);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("-cp", classPath));
     command.add(ServerMain.class.getName());
     command.addAll(List.of(kind.name(), String.valueOf(threads), String.valueOf(buffer)));
-    return new ServerProcess(
-        kind, new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+    return start(kind.isHttp(), command, Map.of());
   }
 
-  private ServerProcess(EchoServer.Kind kind, Process process) throws IOException {
-    this.kind = kind;
+  /** Starts one that is no JVM. */
+  static ServerProcess start(boolean http, List<String> command, Map<String, String> variables)
+      throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+    builder.environment().putAll(variables);
+    return new ServerProcess(http, builder.start());
+  }
+
+  private ServerProcess(boolean http, Process process) throws IOException {
+    this.http = http;
     this.process = process;
     output = process.inputReader();
     input = process.outputWriter();
     boolean serves = false;
     try {
-      port = (int) read(ServerMain.PORT);
+      port = (int) read(EchoServer.PORT);
       serves = true;
     } finally {
       if (!serves) {
@@ -52,9 +68,9 @@ final class ServerProcess implements AutoCloseable {
     return port;
   }
 
-  /** Returns what it is to be told, in messages of a size if that can be chosen. */
+  /** Returns the messages for this server, of a size if the server allows any. */
   Talk talk(int size) {
-    return kind.isHttp() ? Talk.http(port) : Talk.echo(size);
+    return http ? Talk.http(port) : Talk.echo(size);
   }
 
   long pid() {
@@ -74,6 +90,21 @@ final class ServerProcess implements AutoCloseable {
   /** Returns how many bytes it has allocated on its heap. */
   long allocated() throws IOException {
     return ask(ServerMain.ALLOCATED);
+  }
+
+  /** Lets so many of its fibers compute. */
+  void startComputing(int fibers) throws IOException {
+    ask(ServerMain.COMPUTE + fibers);
+  }
+
+  /** Lets them stop after their bursts. */
+  void stopComputing() throws IOException {
+    ask(ServerMain.STOP);
+  }
+
+  /** Returns how much they have computed, in microseconds of an undisturbed core. */
+  long computedMicros() throws IOException {
+    return ask(ServerMain.COMPUTED);
   }
 
   private long ask(String question) throws IOException {

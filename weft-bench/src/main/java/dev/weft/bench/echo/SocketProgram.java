@@ -8,9 +8,9 @@ import java.net.ServerSocket;
 import java.net.Socket;
 
 /**
- * An echo server as anybody writes it on the JDK's sockets: blocking style, a virtual thread for
- * each connection. It knows nothing of Weft; whose scheduler its threads get, the thread decides
- * that calls {@link #main}.
+ * An echo server as it is usually written on the JDK's sockets: blocking style, a virtual thread
+ * for each connection. It has no call of Weft. The thread that calls {@link #main} decides which
+ * scheduler the others get: that of Weft if it is a fiber, else the JDK's.
  */
 final class SocketProgram {
   private SocketProgram() {}
@@ -20,7 +20,7 @@ final class SocketProgram {
     int size = Integer.parseInt(args[0]);
     try (ServerSocket listener =
         new ServerSocket(0, EchoServer.BACKLOG, InetAddress.getLoopbackAddress())) {
-      System.out.println(ServerMain.PORT + listener.getLocalPort());
+      EchoServer.tellPort(listener.getLocalPort());
       while (true) {
         Socket socket = listener.accept();
         Thread.startVirtualThread(() -> echo(socket, size));

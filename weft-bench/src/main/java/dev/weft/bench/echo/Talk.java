@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
  * @param replyStart how each reply begins
  * @param replySize how long each is
  */
-@SuppressWarnings("ArrayRecordComponent") // nobody changes or compares them
+@SuppressWarnings("ArrayRecordComponent") // no code changes or compares them
 record Talk(byte[] request, byte[] replyStart, int replySize) {
   private static final long SEED = 42;
   private static final byte[] GET =

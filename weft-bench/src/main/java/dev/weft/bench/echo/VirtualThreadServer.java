@@ -1,5 +1,6 @@
 package dev.weft.bench.echo;
 
+import dev.weft.Body;
 import dev.weft.bench.run.Carriers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,6 +17,18 @@ final class VirtualThreadServer implements EchoServer {
           "the JVM has " + Carriers.here() + " carriers, not " + threads + ": start it with flags");
     }
     Thread.startVirtualThread(() -> serve(buffer));
+  }
+
+  @Override
+  public void compute(Body body) {
+    Thread.startVirtualThread(
+        () -> {
+          try {
+            body.run();
+          } catch (Exception e) {
+            throw new IllegalStateException("cannot compute", e);
+          }
+        });
   }
 
   private static void serve(int buffer) {

@@ -26,9 +26,15 @@ final class WeftServer implements EchoServer {
   @Override
   public void start(int threads, int buffer) throws IOException {
     Scheduler scheduler = Scheduler.builder().name("echo").threads(threads).build().start();
+    serve(scheduler, listenerOfEachThread ? threads : 1, listenerOfEachThread, buffer);
+  }
+
+  /** Serves on a scheduler, with so many listeners, and tells the port. */
+  static void serve(Scheduler scheduler, int listeners, boolean listenerOfEachThread, int buffer)
+      throws IOException {
     int port = 0;
-    for (int i = 0; i < (listenerOfEachThread ? threads : 1); i++) {
-      TcpListener listener = listen(port);
+    for (int i = 0; i < listeners; i++) {
+      TcpListener listener = listen(port, listenerOfEachThread);
       port = ((InetSocketAddress) listener.localAddress()).getPort();
       FiberOptions anywhere = FiberOptions.named("echo");
       FiberOptions place = listenerOfEachThread ? anywhere.onThread(i) : anywhere;
@@ -41,10 +47,10 @@ final class WeftServer implements EchoServer {
             }
           });
     }
-    ServerMain.tellPort(port);
+    EchoServer.tellPort(port);
   }
 
-  private TcpListener listen(int port) throws IOException {
+  private static TcpListener listen(int port, boolean listenerOfEachThread) throws IOException {
     return TcpListener.builder()
         .backlog(BACKLOG)
         .option(StandardSocketOptions.SO_REUSEPORT, listenerOfEachThread)

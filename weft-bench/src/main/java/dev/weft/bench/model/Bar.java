@@ -3,9 +3,10 @@ package dev.weft.bench.model;
 import java.util.Locale;
 
 /**
- * A limit that Weft, the first contestant, has to keep at every parameter value. {@code peer} is
- * the contestant whose row shows it: for {@link Kind#WITHIN} and {@link Kind#COMPLETES} that is
- * Weft itself.
+ * A limit that Weft, the first contestant, has to keep at every parameter value.
+ *
+ * @param peer the contestant in the row that shows the bar; Weft itself for {@link Kind#WITHIN} and
+ *     {@link Kind#COMPLETES}
  */
 public record Bar(Kind kind, Metric metric, double limit, String peer) {
   /** What is limited. */

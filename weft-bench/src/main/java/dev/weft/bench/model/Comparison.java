@@ -9,12 +9,14 @@ import java.util.stream.Stream;
 /**
  * A benchmark: contestants that do the same work, Weft first, and the bars Weft has to keep.
  *
- * @param name what {@code ./weft bench} calls it
+ * @param name its name in {@code ./weft bench}
  * @param shows one sentence about what it shows
+ * @param ratio the name of the ratio of the first contestant to another one
  */
 public record Comparison(
     String name,
     String shows,
+    String ratio,
     Parameter parameter,
     List<Metric> metrics,
     List<Contestant> contestants,
@@ -70,6 +72,7 @@ public record Comparison(
   public static final class Builder {
     private final String name;
     private final String shows;
+    private String ratio = "Weft ÷ it";
     private Parameter parameter = Parameter.NONE;
     private List<Metric> metrics = List.of(Metric.TIME);
     private final List<Contestant> contestants = new ArrayList<>();
@@ -78,6 +81,12 @@ public record Comparison(
     private Builder(String name, String shows) {
       this.name = name;
       this.shows = shows;
+    }
+
+    /** Names the ratio of the first contestant to another one. */
+    public Builder ratio(String called) {
+      ratio = called;
+      return this;
     }
 
     /** Varies the parameter over the values. */
@@ -106,7 +115,7 @@ public record Comparison(
 
     /** Returns the comparison. */
     public Comparison build() {
-      return new Comparison(name, shows, parameter, metrics, contestants, bars);
+      return new Comparison(name, shows, ratio, parameter, metrics, contestants, bars);
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.weft.bench.model;
 
 /** A quantity that each contestant is measured by. */
 public record Metric(String name, String unit, Better better) {
-  /** Which way is good. */
+  /** Whether less or more is good. */
   public enum Better {
     /** As for time and memory. */
     LESS,
@@ -10,7 +10,7 @@ public record Metric(String name, String unit, Better better) {
     MORE
   }
 
-  /** What every {@code JmhMethod} measures. */
+  /** The metric of every {@code JmhMethod}. */
   public static final Metric TIME = new Metric("time", "ns", Better.LESS);
 
   /** Describes the unit for a heading, such as {@code ns, less is better}. */

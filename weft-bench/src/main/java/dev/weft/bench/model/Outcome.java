@@ -3,7 +3,7 @@ package dev.weft.bench.model;
 import java.util.List;
 import java.util.Map;
 
-/** What one contestant gave in one fresh JVM: numbers, or the reason why there are none. */
+/** The result of one contestant in one fresh JVM: numbers, or the reason why there are none. */
 public sealed interface Outcome {
   /** The readings per metric name, in the order they were taken; at least one each. */
   record Readings(Map<String, List<Double>> byMetric) implements Outcome {
@@ -12,6 +12,9 @@ public sealed interface Outcome {
     }
   }
 
-  /** It ended without numbers: out of memory, out of time, crashed. This is a result too. */
+  /**
+   * The contestant ended without numbers: out of memory, out of time, crashed. This is a result
+   * too.
+   */
   record Failure(String reason) implements Outcome {}
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** What a comparison varies, such as the stack depth, and the values it takes. */
+/** A quantity that a comparison varies, such as the stack depth, and its values. */
 public record Parameter(String name, List<String> values) {
   /** The parameter of a comparison that varies nothing. */
   public static final Parameter NONE = new Parameter("", List.of(""));

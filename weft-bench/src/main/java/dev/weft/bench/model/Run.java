@@ -1,4 +1,4 @@
 package dev.weft.bench.model;
 
-/** One trial that was made: who, at which parameter value, in which round, and what came out. */
+/** One trial that was made: its round, parameter value and contestant, and its outcome. */
 public record Run(int round, String parameter, String contestant, Outcome outcome) {}

@@ -1,4 +1,4 @@
-/** The words of a comparison: contestants, metrics, bars, outcomes. */
+/** The parts of a comparison: contestants, metrics, bars, outcomes. */
 @NullMarked
 package dev.weft.bench.model;
 

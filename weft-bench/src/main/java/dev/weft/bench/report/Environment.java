@@ -29,7 +29,7 @@ public record Environment(
     boolean quick) {
   private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
 
-  /** Looks around. */
+  /** Describes this machine and this JVM. */
   public static Environment here(
       String code, List<String> jvmFlags, String commandLine, int rounds, boolean quick) {
     return new Environment(

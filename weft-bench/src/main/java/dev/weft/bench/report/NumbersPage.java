@@ -107,7 +107,7 @@ public final class NumbersPage {
     return row.ratio() == null ? "" : Numbers.full(row.ratio());
   }
 
-  /** The number that a bar was held against. */
+  /** The number that a bar judges. */
   private static String judged(Row row) {
     if (row.ratio() != null) {
       return ratio(row);

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the runs of a comparison say, a row for each metric, parameter value and contestant.
+ * The result of a comparison's runs: a row for each metric, parameter value and contestant.
  *
  * <p>The ratio Weft ÷ peer is taken within each round, where both ran one after the other, and only
  * then the median of the rounds: a slow minute of the machine cancels out. If they took turns it is
@@ -23,11 +23,11 @@ public record Summary(Comparison comparison, List<Row> rows) {
   /** Stands where a contestant is not measured by a metric. */
   private static final String NOT_MEASURED = "—";
 
-  /** Whether a bar was kept. */
+  /** Whether Weft kept a bar. */
   public enum Verdict {
-    /** It was. */
+    /** Weft kept it. */
     MET,
-    /** It was not. */
+    /** Weft did not keep it. */
     MISSED,
     /** The peer gave no number to compare with. */
     UNKNOWN
@@ -36,9 +36,9 @@ public record Summary(Comparison comparison, List<Row> rows) {
   /**
    * One contestant at one parameter value.
    *
-   * @param value its numbers over the rounds; null if it never gave one
+   * @param value the contestant's numbers over the rounds; null if it never gave one
    * @param failure why a round gave no number; null if all did
-   * @param ratio Weft ÷ this one, over the rounds; null on Weft's own row
+   * @param ratio Weft ÷ this contestant, over the rounds; null on Weft's own row
    */
   public record Row(
       Metric metric,

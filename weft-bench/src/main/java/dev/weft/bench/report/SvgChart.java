@@ -17,7 +17,7 @@ public final class SvgChart {
   private static final int BAR = 20;
   private static final double STEP = 27;
 
-  /** The room right of the bars, for what is said about them. */
+  /** The room right of the bars, for ratios and verdicts. */
   private static final int REMARKS = 210;
 
   /** The room between the longest bar and the remarks, for its number. */
@@ -82,7 +82,7 @@ public final class SvgChart {
     List<Row> rows = summary.rows().stream().filter(row -> row.metric().equals(metric)).toList();
     scale = scaleOf(rows);
     svg.text(MARGIN, y + 12, BOLD, metric.name() + ", " + metric.describe());
-    svg.text(WIDTH - MARGIN - REMARKS, y + 12, SMALL, "Weft ÷ it");
+    svg.text(WIDTH - MARGIN - REMARKS, y + 12, SMALL, summary.comparison().ratio());
     svg.text(WIDTH - MARGIN - REMARKS + 74, y + 12, SMALL, "bar (dashed)");
     y += 24;
     double top = y;

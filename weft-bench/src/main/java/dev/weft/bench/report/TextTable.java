@@ -32,7 +32,7 @@ public final class TextTable {
             "contestant",
             "median",
             "min–max",
-            "Weft ÷ it",
+            comparison.ratio(),
             "bar",
             ""));
     String parameter = "";

@@ -1,4 +1,4 @@
-/** Turns what was measured into a table, a picture and a JSON file. */
+/** Turns readings into a table, a picture and a JSON file. */
 @NullMarked
 package dev.weft.bench.report;
 

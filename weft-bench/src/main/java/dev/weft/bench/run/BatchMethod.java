@@ -1,5 +1,6 @@
 package dev.weft.bench.run;
 
+import dev.weft.bench.model.EntryPoint;
 import dev.weft.bench.model.InTurns;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.model.Outcome;
@@ -14,17 +15,18 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.Param;
 
 /**
  * Measures the average time of one operation of a JMH benchmark method, as {@link JmhMethod} does,
- * but in turns with its peers. For methods of which one call takes a millisecond or more, as those
- * do that start fibers, let them work and join them: what JMH does to measure nanoseconds would be
- * of no use to them, and its minutes apart are a harm.
+ * but in turns with its peers. For methods of which one call takes a millisecond or more, such as
+ * one that starts fibers and joins them: such a call needs none of JMH's care for nanoseconds, and
+ * JMH would measure two contestants minutes apart.
  *
  * <p>The method and its states are made as JMH makes them: a parameter of the comparison is the
- * {@code @Param} field of a state. What tears down is left out, since the JVM ends.
+ * {@code @Param} field of a state. Methods that tear down are not called: the JVM ends.
  */
 public record BatchMethod(Class<?> owner, String method, List<String> flags) implements InTurns {
   private static final String METHOD = "weft.bench.method";
@@ -46,6 +48,11 @@ public record BatchMethod(Class<?> owner, String method, List<String> flags) imp
   @Override
   public Session open(Trial trial) throws InterruptedException {
     return windows().open(trial);
+  }
+
+  @Override
+  public Optional<EntryPoint> entryPoint() {
+    return Optional.of(new EntryPoint(owner, method));
   }
 
   private ForkedWindows windows() {
@@ -113,7 +120,9 @@ public record BatchMethod(Class<?> owner, String method, List<String> flags) imp
           .orElse(1);
     }
 
-    /** Calls it for so long, at least once; returns the nanoseconds of one call. */
+    /**
+     * Calls the method until the time is over, at least once; returns the nanoseconds of a call.
+     */
     private static double repeat(MethodHandle batch, Duration time) throws Exception {
       long start = System.nanoTime();
       long calls = 0;

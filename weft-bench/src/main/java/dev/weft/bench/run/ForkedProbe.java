@@ -1,9 +1,11 @@
 package dev.weft.bench.run;
 
+import dev.weft.bench.model.EntryPoint;
 import dev.weft.bench.model.Measurement;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Trial;
 import java.util.List;
+import java.util.Optional;
 
 /** Runs a {@link Probe} in a fresh JVM with flags of its own. */
 public record ForkedProbe(Class<? extends Probe> probe, List<String> flags) implements Measurement {
@@ -17,8 +19,13 @@ public record ForkedProbe(Class<? extends Probe> probe, List<String> flags) impl
   }
 
   @Override
+  public Optional<EntryPoint> entryPoint() {
+    return Optional.of(new EntryPoint(probe));
+  }
+
+  @Override
   public Outcome measure(Trial trial) throws InterruptedException {
-    try (ProbeJvm jvm = ProbeJvm.start(probe, flags, trial)) {
+    try (ProbeProcess jvm = ProbeProcess.start(probe, flags, trial)) {
       return jvm.answer();
     }
   }

@@ -1,9 +1,11 @@
 package dev.weft.bench.run;
 
+import dev.weft.bench.model.EntryPoint;
 import dev.weft.bench.model.InTurns;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Trial;
 import java.util.List;
+import java.util.Optional;
 
 /** Runs a {@link WindowProbe} in a fresh JVM with flags of its own, in turns with its peers. */
 public record ForkedWindows(Class<? extends WindowProbe> probe, List<String> flags)
@@ -18,30 +20,17 @@ public record ForkedWindows(Class<? extends WindowProbe> probe, List<String> fla
   }
 
   @Override
+  public Optional<EntryPoint> entryPoint() {
+    return Optional.of(new EntryPoint(probe));
+  }
+
+  @Override
   public Outcome measure(Trial trial) throws InterruptedException {
     return Turns.take(List.of(this), trial).getFirst();
   }
 
   @Override
   public Session open(Trial trial) throws InterruptedException {
-    ProbeJvm jvm = ProbeJvm.start(probe, flags, trial);
-    return new Waiting(jvm, jvm.answer());
-  }
-
-  /** A JVM that waits for its next window, or has said at once why it cannot. */
-  private record Waiting(ProbeJvm jvm, Outcome ready) implements Session {
-    @Override
-    public Outcome window() throws InterruptedException {
-      if (ready instanceof Outcome.Failure) {
-        return ready;
-      }
-      jvm.askForWindow();
-      return jvm.answer();
-    }
-
-    @Override
-    public void close() {
-      jvm.close();
-    }
+    return ProbeProcess.start(probe, flags, trial).session();
   }
 }

@@ -10,7 +10,7 @@ public final class HookFlag {
 
   private HookFlag() {}
 
-  /** Returns it and these flags. */
+  /** Returns the flag and these others. */
   public static String[] offAnd(String... flags) {
     return Stream.concat(Stream.of("-D" + PROPERTY + "=" + OFF), Stream.of(flags))
         .toArray(String[]::new);

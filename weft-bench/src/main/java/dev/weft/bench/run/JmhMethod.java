@@ -1,5 +1,6 @@
 package dev.weft.bench.run;
 
+import dev.weft.bench.model.EntryPoint;
 import dev.weft.bench.model.Measurement;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.model.Outcome;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.openjdk.jmh.annotations.Mode;
@@ -30,6 +32,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * Metric#TIME}. A parameter of the comparison is the {@code @Param} field of the same name.
  */
 public record JmhMethod(Class<?> owner, String method, List<String> flags) implements Measurement {
+  private static final String CLASS_PATH = "java.class.path";
   private static final int WARM_UPS = 3;
   private static final int MEASUREMENTS = 5;
 
@@ -48,6 +51,8 @@ public record JmhMethod(Class<?> owner, String method, List<String> flags) imple
         OutputFormatFactory.createFormatInstance(trial.log(), VerboseMode.NORMAL);
     PrintStream err = System.err;
     System.setErr(trial.log()); // where JMH repeats what the forked JVM says on its own
+    String classPath = System.getProperty(CLASS_PATH);
+    System.setProperty(CLASS_PATH, trial.measured().classPath()); // JMH gives it to the forked JVM
     try {
       Collection<RunResult> results = new Runner(options(trial).build(), chatter).run();
       List<Double> readings = readings(results);
@@ -61,11 +66,17 @@ public record JmhMethod(Class<?> owner, String method, List<String> flags) imple
       return new Outcome.Failure(String.valueOf(e.getMessage()).lines().findFirst().orElse("JMH"));
     } finally {
       System.setErr(err);
+      System.setProperty(CLASS_PATH, classPath);
     }
   }
 
+  @Override
+  public Optional<EntryPoint> entryPoint() {
+    return Optional.of(new EntryPoint(owner, method));
+  }
+
   private ChainedOptionsBuilder options(Trial trial) {
-    List<String> jvmFlags = new ArrayList<>(trial.jvmFlags());
+    List<String> jvmFlags = new ArrayList<>(trial.measured().jvmFlags());
     jvmFlags.addAll(flags);
     // JMH itself uses what this flag allows; without it the JVM warns
     jvmFlags.add("--sun-misc-unsafe-memory-access=allow");

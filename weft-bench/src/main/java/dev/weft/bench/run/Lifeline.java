@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
 /**
- * What ties a child process to its parent: the pipe that is its standard input. The system closes
- * it when the parent ends, even if that was killed, and then the child ends too.
+ * Ties a child process to its parent by the pipe that is the child's standard input. The system
+ * closes the pipe when the parent ends, even if the parent was killed; then the child ends too.
  */
 public final class Lifeline {
   private Lifeline() {}
@@ -26,7 +26,7 @@ public final class Lifeline {
                   command.accept(line);
                 }
               } catch (IOException e) {
-                // as good as its end
+                // counts as the end of the input
               } finally {
                 Runtime.getRuntime().halt(1);
               }

@@ -6,7 +6,7 @@ import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Two benchmarks at once measure each other: JMH keeps a lock, and this looks at it beforehand. */
+/** Looks for another benchmark on this machine, by the lock file that JMH holds while it runs. */
 public final class OnlyOne {
   private OnlyOne() {}
 

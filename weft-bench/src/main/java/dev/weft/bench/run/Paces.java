@@ -5,10 +5,10 @@ import java.time.Duration;
 
 /** How long trials take: long enough to be steady, or so short that all fit into a minute. */
 public final class Paces {
-  /** What a quick comparison may take in total, with a reserve to the minute it promises. */
+  /** The total time of a quick comparison, with a reserve to the minute that is promised. */
   private static final Duration QUICK_TOTAL = Duration.ofSeconds(50);
 
-  /** What a trial takes besides warm-up and measurement: two JVM starts of JMH's, mostly. */
+  /** The time of a trial besides warm-up and measurement: mostly JMH's two JVM starts. */
   private static final Duration OVERHEAD = Duration.ofMillis(900);
 
   private static final Duration SHORTEST = Duration.ofMillis(300);

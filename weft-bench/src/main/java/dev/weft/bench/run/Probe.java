@@ -3,9 +3,9 @@ package dev.weft.bench.run;
 import java.util.Map;
 
 /**
- * A measurement that JMH has no word for: memory, CPU time, latency percentiles. It has a JVM of
- * its own, in which it may do what it likes, also start server processes. A class that implements
- * this is public and has a public constructor without parameters.
+ * A measurement that JMH does not offer: memory, CPU time, latency percentiles. It has a JVM of its
+ * own and may start server processes. A class that implements this is public and has a public
+ * constructor without parameters.
  */
 @FunctionalInterface
 public interface Probe {

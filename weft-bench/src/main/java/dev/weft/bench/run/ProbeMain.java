@@ -3,7 +3,7 @@ package dev.weft.bench.run;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The main class of the JVM that {@link ProbeJvm} starts. */
+/** The main class of the JVM that {@link ProbeProcess} starts. */
 final class ProbeMain {
   /** Starts each line that carries a number: {@code @reading metric=value}. */
   static final String READING = "@reading ";

@@ -10,10 +10,10 @@ import me.tongfei.progressbar.ProgressBarStyle;
 
 /** Tells how far a run is and how long it will take: a bar on a terminal, else a line at times. */
 public interface Progress extends AutoCloseable {
-  /** Says what starts now. */
+  /** Names the step that starts now. */
   void next(String what);
 
-  /** Says that it has ended. */
+  /** Says that the step has ended. */
   void done();
 
   @Override

@@ -3,6 +3,7 @@ package dev.weft.bench.run;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Contestant;
 import dev.weft.bench.model.InTurns;
+import dev.weft.bench.model.Library;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Run;
 import dev.weft.bench.model.Trial;
@@ -13,18 +14,18 @@ import java.util.List;
 
 /**
  * Runs every contestant once a round, each in a fresh JVM, one right after the other or, if they
- * can, in {@link Turns}: what slows the machine down for a while slows all of them. Each round
- * starts with another contestant, so that none always has the better place.
+ * can, in {@link Turns}: a slow minute of the machine then slows all of them. Each round starts
+ * with another contestant, so that none always runs on the warmer machine.
  */
 public final class Rounds {
   private final int rounds;
-  private final List<String> jvmFlags;
+  private final Library library;
   private final Progress progress;
 
-  /** Prepares to run this many rounds in JVMs with these flags. */
-  public Rounds(int rounds, List<String> jvmFlags, Progress progress) {
+  /** Prepares to run this many rounds with a build of Weft. */
+  public Rounds(int rounds, Library library, Progress progress) {
     this.rounds = rounds;
-    this.jvmFlags = List.copyOf(jvmFlags);
+    this.library = library;
     this.progress = progress;
   }
 
@@ -34,7 +35,7 @@ public final class Rounds {
     List<Run> runs = new ArrayList<>();
     for (int round = 1; round <= rounds; round++) {
       for (String value : comparison.parameter().values()) {
-        Trial trial = new Trial(comparison.parameter(), value, pace, jvmFlags, log);
+        Trial trial = new Trial(comparison.parameter(), value, pace, library, log);
         List<Contestant> order = inOrderOf(round, comparison.contestants());
         log.printf("%n## round %d, %s%n", round, value);
         List<Outcome> outcomes =

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
-/** Asks the C library whether a stream is a terminal: Java itself knows it of its console only. */
+/** Asks the C library whether a stream is a terminal: Java itself tells it of its console only. */
 final class Terminal {
   private static final int STDERR = 2;
 

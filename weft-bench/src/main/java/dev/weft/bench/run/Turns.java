@@ -9,20 +9,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Contestants that take turns: all are up and warm, and each has one short window after the other's
- * one. The windows of one turn follow each other within a second or two, and each turn starts with
- * another contestant.
+ * Contestants that take turns: all are up and warm, and have short windows one after the other. The
+ * windows of one turn follow each other within a second or two, and each turn starts with another
+ * contestant.
  */
 final class Turns {
   private static final int QUICK_TURNS = 10;
   private static final int TURNS = 20;
 
-  /** The first turns do not count: what was warmed up long ago has to come back to the caches. */
+  /** Turns that do not count: code and data warmed up before have to come back to the caches. */
   private static final int SETTLING = 2;
 
   private Turns() {}
 
-  /** Lets them take all their turns; the readings of a metric at one index are of one turn. */
+  /** Lets contestants take all turns; readings of a metric at one index are of one turn. */
   static List<Outcome> take(List<? extends InTurns> contestants, Trial trial)
       throws InterruptedException {
     List<InTurns.Session> sessions = new ArrayList<>();
@@ -35,11 +35,11 @@ final class Turns {
       int turns = trial.pace().quick() ? QUICK_TURNS : TURNS;
       for (int turn = -SETTLING; turn < turns; turn++) {
         for (int i = 0; i < sessions.size(); i++) {
-          int whose = Math.floorMod(turn + i, sessions.size());
-          if (sofar.get(whose) instanceof Outcome.Readings before) {
-            Outcome window = sessions.get(whose).window();
+          int next = Math.floorMod(turn + i, sessions.size());
+          if (sofar.get(next) instanceof Outcome.Readings before) {
+            Outcome window = sessions.get(next).window();
             if (turn >= 0 || window instanceof Outcome.Failure) {
-              sofar.set(whose, add(before, window));
+              sofar.set(next, add(before, window));
             }
           }
         }

@@ -9,7 +9,7 @@ import java.util.Map;
 @FunctionalInterface
 public interface WindowProbe {
   /**
-   * Gets ready, warms up, and returns what measures.
+   * Gets ready, warms up, and returns the object that measures windows.
    *
    * @param parameter the value of the comparison's parameter
    * @param quick whether rougher numbers will do
@@ -17,7 +17,7 @@ public interface WindowProbe {
    */
   Windows prepare(String parameter, boolean quick) throws Exception;
 
-  /** What is ready to be measured. */
+  /** A contestant that is ready to be measured. */
   @FunctionalInterface
   interface Windows {
     /** Measures for a fraction of a second and returns a number for each metric name. */

@@ -8,7 +8,6 @@ import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.BatchMethod;
 import dev.weft.channel.Channel;
-import dev.weft.channel.Select;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -26,17 +25,23 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * The benchmarks of jox: a value sent and received, over one channel, through a chain of them, over
- * many at once, and by select. Every contestant has two threads, and uses them as it likes; Weft
- * also with its policy for throughput, since the schedulers of all others steal.
+ * many at once. {@link SelectBenchmark} has those of select. Every contestant has two threads, and
+ * its default scheduler. Weft runs with {@code Policy.workStealing()} too: the other schedulers all
+ * steal.
  */
 public class ChannelBenchmark {
-  private static final int VALUES = 1_000_000;
+  static final int VALUES = 1_000_000;
   private static final int MANY = 10_000;
   private static final int VALUES_OF_MANY = VALUES / MANY;
-  private static final String STEALING = "weft.bench.stealing";
+  private static final String POLICY = "weft.bench.policy";
 
-  /** The limit for whoever switches: nothing but the switches. */
-  private static final String BARE = "bare continuations";
+  /** The JVM flag for {@code Policy.workStealing()}. Without a flag Weft has its default policy. */
+  static final String STEALING = "-D" + POLICY + "=stealing";
+
+  private static final String FIFO = "-D" + POLICY + "=fifo";
+
+  /** The limit for contestants that switch stacks: the switches alone. */
+  static final String BARE = "bare continuations";
 
   private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
 
@@ -52,10 +57,12 @@ public class ChannelBenchmark {
   }
 
   static Comparison buffered() {
-    return comparison(
-            "channel-buffered",
-            "What it costs to hand a value over on a channel with a buffer.",
-            "transfer")
+    return Go.bar(
+            comparison(
+                "channel-buffered",
+                "What it costs to hand a value over on a channel with a buffer.",
+                "transfer"),
+            0.7)
         .parameter("capacity", 16, 100)
         .bar(Bar.atMost(Metric.TIME, 1 / 1.5, "jox"))
         .bar(Bar.atMost(Metric.TIME, 1, "Kotlin"))
@@ -80,58 +87,41 @@ public class ChannelBenchmark {
         .build();
   }
 
-  static Comparison selectOne() {
-    return select("channel-select-1", "What it costs to receive by a select of one channel.", 1)
-        .bar(Bar.atMost(Metric.TIME, 1 / 1.5, "jox"))
-        .build();
-  }
-
-  static Comparison selectTwo() {
-    return select("channel-select-2", "What it costs to receive by a select of two channels.", 2)
-        .bar(Bar.atMost(Metric.TIME, 1 / 3.0, "jox"))
-        .build();
-  }
-
   private static Comparison.Builder comparison(String name, String shows, String work) {
     return withPeers(
         Comparison.named(name, shows)
             .contestant("Weft", method(work + "OfWeft"))
-            .contestant("Weft, stealing", stealing(work + "OfWeft")),
+            .contestant("Weft, stealing", method(work + "OfWeft", STEALING)),
         work);
   }
 
-  /** With thousands of fibers it is the policy for throughput that is held against the others. */
+  /** With thousands of fibers the bars judge work stealing. */
   private static Comparison.Builder stealingFirst(String name, String shows, String work) {
     return withPeers(
         Comparison.named(name, shows)
-            .contestant("Weft, stealing", stealing(work + "OfWeft"))
-            .contestant("Weft, fifo", method(work + "OfWeft")),
+            .contestant("Weft, stealing", method(work + "OfWeft", STEALING))
+            .contestant("Weft, fifo", method(work + "OfWeft", FIFO)),
         work);
   }
 
   private static Comparison.Builder withPeers(Comparison.Builder ours, String work) {
-    return ours.contestant("jox", method(work + "OfJox"))
-        .contestant("Kotlin", method(work + "OfKotlin"))
-        .contestant("java.util.concurrent", method(work + "OfQueues"));
+    return Go.contestant(
+        ours.contestant("jox", method(work + "OfJox"))
+            .contestant("Kotlin", method(work + "OfKotlin"))
+            .contestant("java.util.concurrent", method(work + "OfQueues")),
+        work,
+        2);
   }
 
-  private static Comparison.Builder select(String name, String shows, int clauses) {
-    return Comparison.named(name, shows)
-        .parameter("clauses", clauses)
-        .contestant("Weft", method("selectOfWeft"))
-        .contestant("Weft, stealing", stealing("selectOfWeft"))
-        .contestant("jox", method("selectOfJox"))
-        .contestant("Kotlin", method("selectOfKotlin"))
-        .contestant(BARE, method("transferOfBare"))
-        .bar(Bar.atMost(Metric.TIME, 1, "Kotlin"));
+  static BatchMethod method(String name, String... flags) {
+    return methodOf(ChannelBenchmark.class, name, flags);
   }
 
-  private static BatchMethod method(String name) {
-    return new BatchMethod(ChannelBenchmark.class, name, TWO_CORES);
-  }
-
-  private static BatchMethod stealing(String name) {
-    return new BatchMethod(ChannelBenchmark.class, name, TWO_CORES, "-D" + STEALING + "=true");
+  /** Returns a method of a class that uses {@link OfWeft}, in a JVM that sees two cores. */
+  static BatchMethod methodOf(Class<?> owner, String name, String... flags) {
+    List<String> all = new ArrayList<>(List.of(flags));
+    all.add(TWO_CORES);
+    return new BatchMethod(owner, name, all);
   }
 
   /** How much a channel holds. */
@@ -156,22 +146,19 @@ public class ChannelBenchmark {
     }
   }
 
-  /** How many clauses a select has. */
-  @State(Scope.Benchmark)
-  public static class Clauses {
-    /** 1 or 2. */
-    @Param("1")
-    public int clauses;
-  }
-
   /** A scheduler with as many threads as there are cores. */
   @State(Scope.Benchmark)
   public static class OfWeft {
-    private final Scheduler scheduler =
-        Scheduler.builder()
-            .policy(Boolean.getBoolean(STEALING) ? Policy.workStealing() : Policy.fifo())
-            .build()
-            .start();
+    final Scheduler scheduler = builder().build().start();
+
+    private static Scheduler.Builder builder() {
+      Scheduler.Builder builder = Scheduler.builder();
+      return switch (System.getProperty(POLICY, "")) {
+        case "stealing" -> builder.policy(Policy.workStealing());
+        case "fifo" -> builder.policy(Policy.fifo());
+        default -> builder;
+      };
+    }
 
     /** Ends its threads. */
     @TearDown
@@ -218,8 +205,8 @@ public class ChannelBenchmark {
 
   /**
    * With two of the JDK's continuations, without a channel or a scheduler: a switch for each value,
-   * as without a buffer there has to be. Who goes on gives a value to the one who waits, then waits
-   * with the next.
+   * as without a buffer there has to be. The side that runs completes a hand-over with the side
+   * that waits, begins the next one, and waits in turn: two values for two switches.
    */
   @Benchmark
   @OperationsPerInvocation(VALUES)
@@ -378,75 +365,6 @@ public class ChannelBenchmark {
     joinThreads(threads);
   }
 
-  // ---- select ----
-
-  /** With fibers and channels of Weft. */
-  @Benchmark
-  @OperationsPerInvocation(VALUES)
-  public void selectOfWeft(OfWeft of, Clauses clauses) throws InterruptedException {
-    Channel<Integer> one = Channel.rendezvous();
-    Channel<Integer> two = Channel.rendezvous();
-    List<Fiber<Void>> fibers = new ArrayList<>();
-    if (clauses.clauses == 1) {
-      fibers.add(of.scheduler.go(() -> send(one, VALUES)));
-      fibers.add(
-          of.scheduler.go(
-              () -> {
-                for (int i = 0; i < VALUES; i++) {
-                  Select.of(one.onReceive(value -> value));
-                }
-              }));
-    } else {
-      fibers.add(of.scheduler.go(() -> send(one, VALUES / 2)));
-      fibers.add(of.scheduler.go(() -> send(two, VALUES / 2)));
-      fibers.add(
-          of.scheduler.go(
-              () -> {
-                for (int i = 0; i < VALUES; i++) {
-                  Select.of(one.onReceive(value -> value), two.onReceive(value -> value));
-                }
-              }));
-    }
-    join(fibers);
-  }
-
-  /** With virtual threads and channels of jox. */
-  @Benchmark
-  @OperationsPerInvocation(VALUES)
-  public void selectOfJox(Clauses clauses) throws InterruptedException {
-    com.softwaremill.jox.Channel<Integer> one = com.softwaremill.jox.Channel.newRendezvousChannel();
-    com.softwaremill.jox.Channel<Integer> two = com.softwaremill.jox.Channel.newRendezvousChannel();
-    List<Thread> threads = new ArrayList<>();
-    if (clauses.clauses == 1) {
-      threads.add(start(() -> send(one, VALUES)));
-      threads.add(
-          start(
-              () -> {
-                for (int i = 0; i < VALUES; i++) {
-                  com.softwaremill.jox.Select.select(one.receiveClause());
-                }
-              }));
-    } else {
-      threads.add(start(() -> send(one, VALUES / 2)));
-      threads.add(start(() -> send(two, VALUES / 2)));
-      threads.add(
-          start(
-              () -> {
-                for (int i = 0; i < VALUES; i++) {
-                  com.softwaremill.jox.Select.select(one.receiveClause(), two.receiveClause());
-                }
-              }));
-    }
-    joinThreads(threads);
-  }
-
-  /** With coroutines and channels of Kotlin. */
-  @Benchmark
-  @OperationsPerInvocation(VALUES)
-  public void selectOfKotlin(Clauses clauses) {
-    KotlinChannels.select(clauses.clauses, VALUES);
-  }
-
   // ---- what they share ----
 
   private static <C> List<C> many(Supplier<C> maker) {
@@ -457,7 +375,7 @@ public class ChannelBenchmark {
     return channels;
   }
 
-  private static void send(Channel<Integer> channel, int values) throws InterruptedException {
+  static void send(Channel<Integer> channel, int values) throws InterruptedException {
     for (int i = 0; i < values; i++) {
       channel.send(63);
     }
@@ -469,7 +387,7 @@ public class ChannelBenchmark {
     }
   }
 
-  private static void send(com.softwaremill.jox.Channel<Integer> channel, int values)
+  static void send(com.softwaremill.jox.Channel<Integer> channel, int values)
       throws InterruptedException {
     for (int i = 0; i < values; i++) {
       channel.send(63);
@@ -496,13 +414,13 @@ public class ChannelBenchmark {
     }
   }
 
-  private static void join(List<Fiber<Void>> fibers) throws InterruptedException {
+  static void join(List<Fiber<Void>> fibers) throws InterruptedException {
     for (Fiber<Void> fiber : fibers) {
       fiber.join();
     }
   }
 
-  private static void joinThreads(List<Thread> threads) throws InterruptedException {
+  static void joinThreads(List<Thread> threads) throws InterruptedException {
     for (Thread thread : threads) {
       thread.join();
     }
@@ -520,7 +438,7 @@ public class ChannelBenchmark {
           try {
             body.run();
           } catch (InterruptedException e) {
-            throw new IllegalStateException("nobody interrupts this thread", e);
+            throw new IllegalStateException("no code interrupts this thread", e);
           }
         });
   }

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Those who do the work, fibers or threads: the same code with either is a fair comparison. */
+/** Fibers or threads that run the bodies of a benchmark: the same code runs on either. */
 @FunctionalInterface
 interface Crew {
   /** Starts one for each body and awaits all of them; the first failure is thrown. */

@@ -40,7 +40,7 @@ public final class FiberMemoryBenchmark {
       try {
         Fiber.sleep(LONG);
       } catch (InterruptedException e) {
-        throw new IllegalStateException("nobody interrupts this fiber", e);
+        throw new IllegalStateException("no code interrupts this fiber", e);
       }
     }
 
@@ -64,7 +64,7 @@ public final class FiberMemoryBenchmark {
       try {
         Thread.sleep(LONG);
       } catch (InterruptedException e) {
-        throw new IllegalStateException("nobody interrupts this thread", e);
+        throw new IllegalStateException("no code interrupts this thread", e);
       }
     }
 

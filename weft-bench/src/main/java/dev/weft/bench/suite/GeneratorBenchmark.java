@@ -44,13 +44,13 @@ public class GeneratorBenchmark {
     return of.element;
   }
 
-  /** From an iterator written by hand, which is what a generator saves its user from. */
+  /** From an iterator written by hand, which a generator makes unnecessary. */
   @Benchmark
   public Integer iterator(OfIterator of) {
     return of.iterator.next();
   }
 
-  /** From a thread that hands elements over: what one writes without coroutines. */
+  /** From a thread that hands elements over, as programs without coroutines do. */
   @Benchmark
   public Integer thread(OfThread of) throws InterruptedException {
     return of.queue.take();

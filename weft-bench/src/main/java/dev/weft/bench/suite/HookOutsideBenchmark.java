@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What the hook costs those who do not use it: platform threads and plain virtual threads in a JVM
- * in which a scheduler has been started, with the hook in place and without.
+ * What the hook costs threads that do not use it: platform threads and plain virtual threads in a
+ * JVM in which a scheduler has been started, with the hook in place and without.
  */
 public final class HookOutsideBenchmark {
   private static final Metric TIME = new Metric("time of an operation", "µs", Metric.Better.LESS);

@@ -10,8 +10,8 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 
 /**
- * Two who hand a value to and fro over the JDK's {@code SynchronousQueue}. It spins before it parks
- * unless it sees that the thread has other work, which it looks for in the JDK's own scheduler.
+ * Two fibers hand a value to and fro over the JDK's {@code SynchronousQueue}. The queue spins
+ * before it parks, unless it sees in the JDK's own scheduler that the thread has other work.
  */
 public class HookQueueBenchmark {
   private static final int TRIPS = 20_000;

@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.RedisClient;
 
-/** A hundred clients of a Redis server in one process, by a driver that knows nothing of Weft. */
+/** A hundred clients of a Redis server in one process, by a driver without a call of Weft. */
 public final class HookRedisBenchmark {
   private static final Metric THROUGHPUT =
       new Metric("throughput", "1,000 requests/s", Metric.Better.MORE);
@@ -61,7 +61,7 @@ public final class HookRedisBenchmark {
     }
   }
 
-  /** They share a pool with a connection for each. */
+  /** Clients that share a pool with a connection for each. */
   abstract static class Clients implements WindowProbe {
     private final Crew crew;
 

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The CPU time of a process in which everybody waits. */
+/** The CPU time of a process in which all fibers, or all threads, wait. */
 public final class IdleBenchmark {
   private static final Metric CPU = new Metric("CPU time, of one core", "%", Metric.Better.LESS);
   private static final int WAITING = 100;

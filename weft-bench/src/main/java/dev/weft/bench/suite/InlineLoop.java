@@ -8,7 +8,7 @@ import java.util.concurrent.Executor;
 
 /**
  * Virtual threads on the calling thread and nothing around them: no policy, no timers, no other
- * threads to beware of. The least that a scheduler of virtual threads can cost.
+ * threads. The lower limit for the cost of a scheduler of virtual threads.
  */
 final class InlineLoop implements Executor {
   private static final MethodHandle NEW;

@@ -16,15 +16,17 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * A lock that nobody else wants, and one that a hundred fibers want: each holds it while it gives
- * its thread away once, as one that does I/O under a lock does, so all others come to wait.
+ * An uncontended lock; one for which a hundred fibers contend, each of which yields once while it
+ * holds the lock, as a fiber does that waits for I/O under a lock, so all others come to wait; and
+ * one that a hundred fibers hold for an addition.
  */
 public class MutexBenchmark {
   private static final int FIBERS = 100;
   private static final int LOCKS = 200;
+  private static final int SHORT_LOCKS = 10_000;
 
   static Comparison uncontended() {
-    return Comparison.named("mutex", "What it costs to lock and unlock what nobody else wants.")
+    return Comparison.named("mutex", "What it costs to lock and unlock without contention.")
         .contestant("Mutex", new JmhMethod(MutexBenchmark.class, "mutex"))
         .contestant("ReentrantLock", new JmhMethod(MutexBenchmark.class, "reentrantLock"))
         .bar(Bar.atMost(Metric.TIME, 1.2, "ReentrantLock"))
@@ -32,31 +34,51 @@ public class MutexBenchmark {
   }
 
   static Comparison onOneThread() {
-    return contended("mutex-contended", "on one thread", "One", Carriers.of(1));
+    return contended("mutex-contended", "on one thread", "One", 1);
   }
 
   static Comparison onTwoThreads() {
-    return contended("mutex-contended-two", "on two threads", "Two", Carriers.of(2));
+    return contended("mutex-contended-two", "on two threads", "Two", 2);
   }
 
-  private static Comparison contended(String name, String where, String many, String[] carriers) {
-    return Comparison.named(
-            name, "What each lock and unlock costs when 100 fibers " + where + " want it.")
-        .contestant("Mutex, fibers", new BatchMethod(MutexBenchmark.class, "weft" + many))
-        .contestant(
-            "ReentrantLock, virtual threads",
-            new BatchMethod(MutexBenchmark.class, "virtualThreads", carriers))
-        .contestant(
-            "fair ReentrantLock, virtual threads",
-            new BatchMethod(MutexBenchmark.class, "virtualThreadsFair", carriers))
-        .contestant(
-            "ReentrantLock, fibers",
-            new BatchMethod(MutexBenchmark.class, "reentrantOnWeft" + many))
+  static Comparison shortOnTwoThreads() {
+    return Go.contestant(
+            Comparison.named(
+                    "mutex-short",
+                    "What each lock and unlock costs when 100 fibers on two threads add to a"
+                        + " number.")
+                .contestant("Mutex, fibers", new BatchMethod(MutexBenchmark.class, "weftShort"))
+                .contestant(
+                    "ReentrantLock, virtual threads",
+                    new BatchMethod(MutexBenchmark.class, "virtualThreadsShort", Carriers.of(2))),
+            "lock-short",
+            1.3)
         .bar(Bar.atMost(Metric.TIME, 0.5, "ReentrantLock, virtual threads"))
         .build();
   }
 
-  /** Ours. */
+  private static Comparison contended(String name, String where, String many, int threads) {
+    String[] carriers = Carriers.of(threads);
+    return Go.contestant(
+            Comparison.named(
+                    name, "What each lock and unlock costs when 100 fibers " + where + " want it.")
+                .contestant("Mutex, fibers", new BatchMethod(MutexBenchmark.class, "weft" + many))
+                .contestant(
+                    "ReentrantLock, virtual threads",
+                    new BatchMethod(MutexBenchmark.class, "virtualThreads", carriers))
+                .contestant(
+                    "fair ReentrantLock, virtual threads",
+                    new BatchMethod(MutexBenchmark.class, "virtualThreadsFair", carriers))
+                .contestant(
+                    "ReentrantLock, fibers",
+                    new BatchMethod(MutexBenchmark.class, "reentrantOnWeft" + many)),
+            "lock",
+            threads)
+        .bar(Bar.atMost(Metric.TIME, 0.5, "ReentrantLock, virtual threads"))
+        .build();
+  }
+
+  /** Weft's. */
   @Benchmark
   public long mutex(Free of) {
     of.mutex.lock();
@@ -78,14 +100,14 @@ public class MutexBenchmark {
     }
   }
 
-  /** Ours among fibers of one thread. */
+  /** Weft's among fibers of one thread. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void weftOne(Workers.One of) throws InterruptedException {
     contend(Crew.fibersOf(of.scheduler), new Mutex());
   }
 
-  /** Ours among fibers of two threads. */
+  /** Weft's among fibers of two threads. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void weftTwo(Workers.Two of) throws InterruptedException {
@@ -106,18 +128,51 @@ public class MutexBenchmark {
     contend(Crew.fibersOf(of.scheduler), new ReentrantLock());
   }
 
-  /** The JDK's among its own virtual threads; it lets others barge in. */
+  /** The JDK's among its own virtual threads; a thread may take the lock before its waiters. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void virtualThreads() throws InterruptedException {
     contend(Crew.virtualThreads(), new ReentrantLock());
   }
 
-  /** The JDK's that is first come, first served, as ours is. */
+  /** The JDK's in its fair mode, which is FIFO. */
   @Benchmark
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void virtualThreadsFair() throws InterruptedException {
     contend(Crew.virtualThreads(), new ReentrantLock(true));
+  }
+
+  /** Weft's among fibers of two threads, held for an addition. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * SHORT_LOCKS)
+  public void weftShort(Workers.Two of) throws InterruptedException {
+    add(Crew.fibersOf(of.scheduler), new Mutex());
+  }
+
+  /** The JDK's among its own virtual threads, held for an addition. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * SHORT_LOCKS)
+  public void virtualThreadsShort() throws InterruptedException {
+    add(Crew.virtualThreads(), new ReentrantLock());
+  }
+
+  private static void add(Crew crew, Lock lock) throws InterruptedException {
+    long[] count = {0};
+    crew.run(Collections.nCopies(FIBERS, () -> add(lock, count)));
+    if (count[0] != FIBERS * SHORT_LOCKS) {
+      throw new IllegalStateException("the lock does not exclude: " + count[0]);
+    }
+  }
+
+  private static void add(Lock lock, long[] count) {
+    for (int i = 0; i < SHORT_LOCKS; i++) {
+      lock.lock();
+      try {
+        count[0]++;
+      } finally {
+        lock.unlock();
+      }
+    }
   }
 
   private static void contend(Crew crew, Lock lock) throws InterruptedException {
@@ -135,7 +190,7 @@ public class MutexBenchmark {
     }
   }
 
-  /** One of each, that nobody holds. */
+  /** One of each, which no fiber holds. */
   @State(Scope.Thread)
   public static class Free {
     private final Mutex mutex = new Mutex();

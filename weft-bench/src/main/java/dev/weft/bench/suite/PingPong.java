@@ -10,11 +10,11 @@ import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.SynchronousQueue;
 
-/** Two players who know nothing of Weft: each returns what it gets, in the JDK's blocking style. */
+/** Two players without a call of Weft: each returns what it gets, in the JDK's blocking style. */
 final class PingPong {
   private PingPong() {}
 
-  /** Returns players who hand a value over, to and fro. */
+  /** Returns players that hand a value to and fro. */
   static List<Body> overQueues(int trips) {
     SynchronousQueue<Integer> ping = new SynchronousQueue<>();
     SynchronousQueue<Integer> pong = new SynchronousQueue<>();
@@ -45,7 +45,7 @@ final class PingPong {
     }
   }
 
-  /** Returns players who send a byte, to and fro. */
+  /** Returns players that send a byte to and fro. */
   static List<Body> overSockets(Ends ends, int trips) {
     return List.of(
         () -> {

@@ -50,7 +50,7 @@ public class PingPongBenchmark {
     playOfWeft(of.scheduler, TRIPS, FREE, FREE);
   }
 
-  /** With virtual threads on a loop that can do nothing else. */
+  /** With virtual threads on a loop without timers, policy or other threads. */
   @Benchmark
   @OperationsPerInvocation(TRIPS)
   public void bare() throws InterruptedException {
@@ -60,7 +60,7 @@ public class PingPongBenchmark {
     players.join();
   }
 
-  /** With fibers of a scheduler that has two threads, on which of them it likes. */
+  /** With fibers of a scheduler that has two threads and places them. */
   @Benchmark
   @OperationsPerInvocation(TRIPS_ACROSS)
   public void weftFree(Workers.Two of) throws InterruptedException {
@@ -74,7 +74,7 @@ public class PingPongBenchmark {
     playOfWeft(of.scheduler, TRIPS_ACROSS, FREE.onThread(0), FREE.onThread(1));
   }
 
-  /** With virtual threads, on which of its two threads the JDK likes. */
+  /** With virtual threads, which the JDK places on its two threads. */
   @Benchmark
   @OperationsPerInvocation(TRIPS_ACROSS)
   public void virtualThreads() throws InterruptedException {
@@ -110,7 +110,7 @@ public class PingPongBenchmark {
   private static final class Players {
     private final Thread[] threads = new Thread[2];
 
-    // whose turn it is: park may return for no reason, and does, now and then
+    // the player to move: park may return without an unpark (spurious wake-up), and does
     private volatile int turn = -1;
 
     /** Starts both and lets the first one begin. */

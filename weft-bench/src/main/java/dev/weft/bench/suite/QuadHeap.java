@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Weft's timer queue could be instead of a wheel: a heap in an array, four children to a node,
- * which is flatter than two and kinder to caches.
+ * The alternative to Weft's timing wheel: a heap in an array, four children to a node, which is
+ * flatter than two and kinder to caches.
  *
  * <p>Invariants: nodes[i].deadline ≤ nodes[4i+1…4i+4].deadline; nodes[i].index = i.
  */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A Redis server that {@code bin/servers} of the repository runs. It ends when it is closed, and
- * also when this process ends in whatever way: the script reads from a pipe that then breaks.
+ * also when this process ends in any way: the script reads from a pipe that then breaks.
  */
 final class RedisServer implements AutoCloseable {
   private static final String ROOT = "weft.root";

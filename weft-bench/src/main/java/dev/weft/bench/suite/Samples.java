@@ -2,7 +2,7 @@ package dev.weft.bench.suite;
 
 import java.util.Arrays;
 
-/** The numbers that one JVM gave, in a fixed place: collecting them allocates nothing. */
+/** The numbers of one JVM, in an array of fixed size: adding one allocates nothing. */
 final class Samples {
   private final double[] numbers;
   private int count;

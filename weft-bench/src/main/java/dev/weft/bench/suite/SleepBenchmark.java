@@ -26,11 +26,15 @@ public final class SleepBenchmark {
   private SleepBenchmark() {}
 
   static Comparison comparison() {
-    return Comparison.named(
-            "sleep", "What it costs that 100,000 fibers sleep ten times for 10 ms, all at once.")
-        .metrics(WALL, CPU)
-        .contestant("Weft", ForkedWindows.of(OfFiberSleep.class))
-        .contestant(VIRTUAL_THREADS, ForkedWindows.of(OfVirtualThreads.class))
+    return Go.contestant(
+            Comparison.named(
+                    "sleep",
+                    "What it costs that 100,000 fibers sleep ten times for 10 ms, all at once.")
+                .metrics(WALL, CPU)
+                .contestant("Weft", ForkedWindows.of(OfFiberSleep.class))
+                .contestant(VIRTUAL_THREADS, ForkedWindows.of(OfVirtualThreads.class)),
+            "sleep",
+            Runtime.getRuntime().availableProcessors())
         .bar(Bar.atMost(WALL, 0.7, VIRTUAL_THREADS))
         .bar(Bar.atMost(CPU, 0.7, VIRTUAL_THREADS))
         .build();
@@ -46,14 +50,14 @@ public final class SleepBenchmark {
         .build();
   }
 
-  /** Fibers, in Weft's words. */
+  /** Fibers, by {@code Fiber.sleep}. */
   public static final class OfFiberSleep extends Sleepers {
     public OfFiberSleep() {
       super(Crew.fibersOf(Scheduler.builder().build().start()), () -> Fiber.sleep(NAP));
     }
   }
 
-  /** Fibers, in the JDK's words. */
+  /** Fibers, by {@code Thread.sleep}. */
   public static final class OfThreadSleep extends Sleepers {
     public OfThreadSleep() {
       super(Crew.fibersOf(Scheduler.builder().build().start()), () -> Thread.sleep(NAP));

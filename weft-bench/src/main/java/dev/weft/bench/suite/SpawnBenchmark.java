@@ -15,27 +15,32 @@ import org.openjdk.jmh.annotations.OperationsPerInvocation;
 public class SpawnBenchmark {
   private static final int FIBERS = 1_000_000;
 
-  /** As many threads for each contestant, whatever the machine has. */
+  /** Two threads for each contestant, on a machine with more cores too. */
   private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
 
   static Comparison comparison() {
-    return Comparison.named("spawn", "What it costs to start and join a fiber, of 1,000,000.")
-        .contestant("Weft", new BatchMethod(SpawnBenchmark.class, "weft", TWO_CORES))
-        .contestant("Weft, stealing", new BatchMethod(SpawnBenchmark.class, "stealing", TWO_CORES))
-        .contestant(
-            "virtual threads", new BatchMethod(SpawnBenchmark.class, "virtualThreads", TWO_CORES))
+    return Go.contestant(
+            Comparison.named("spawn", "What it costs to start and join a fiber, of 1,000,000.")
+                .contestant("Weft", new BatchMethod(SpawnBenchmark.class, "weft", TWO_CORES))
+                .contestant(
+                    "Weft, stealing", new BatchMethod(SpawnBenchmark.class, "stealing", TWO_CORES))
+                .contestant(
+                    "virtual threads",
+                    new BatchMethod(SpawnBenchmark.class, "virtualThreads", TWO_CORES)),
+            "spawn",
+            1)
         .bar(Bar.atMost(Metric.TIME, 0.8, "virtual threads"))
         .build();
   }
 
-  /** With fibers, which are dealt round the threads. */
+  /** With fibers of Weft's default scheduler. */
   @Benchmark
   @OperationsPerInvocation(FIBERS)
   public void weft() {
     Weft.run(SpawnBenchmark::spawnOfWeft);
   }
 
-  /** With fibers, which stay with their maker until another thread has nothing to do. */
+  /** With fibers that stay on the thread that made them until an idle thread steals them. */
   @Benchmark
   @OperationsPerInvocation(FIBERS)
   public void stealing() {
@@ -72,7 +77,7 @@ public class SpawnBenchmark {
         thread.join();
       }
     } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts this thread", e);
+      throw new IllegalStateException("no code interrupts this thread", e);
     }
   }
 }

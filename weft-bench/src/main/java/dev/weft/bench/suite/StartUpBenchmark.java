@@ -81,7 +81,7 @@ public final class StartUpBenchmark {
               "-jar",
               jar.toString());
       List<String> weft = new ArrayList<>(words);
-      weft.addFirst(Path.of(System.getProperty("weft.root", ""), "weft").toString());
+      weft.addFirst(trial.measured().root().resolve("weft").toString());
       weft.addLast(jar.toString());
       List<Double> times = new ArrayList<>();
       List<Double> beyond = new ArrayList<>();

@@ -3,6 +3,7 @@ package dev.weft.bench.suite;
 import dev.weft.bench.echo.EchoBenchmark;
 import dev.weft.bench.echo.HookEchoBenchmark;
 import dev.weft.bench.echo.HttpBenchmark;
+import dev.weft.bench.echo.MixedBenchmark;
 import dev.weft.bench.model.Comparison;
 import java.util.List;
 
@@ -24,6 +25,7 @@ public final class Suite {
         MutexBenchmark.uncontended(),
         MutexBenchmark.onOneThread(),
         MutexBenchmark.onTwoThreads(),
+        MutexBenchmark.shortOnTwoThreads(),
         SleepBenchmark.comparison(),
         TimersBenchmark.comparison(),
         TimerQueueBenchmark.comparison(),
@@ -36,15 +38,19 @@ public final class Suite {
         ChannelBenchmark.buffered(),
         ChannelBenchmark.chain(),
         ChannelBenchmark.parallel(),
-        ChannelBenchmark.selectOne(),
-        ChannelBenchmark.selectTwo(),
+        SelectBenchmark.one(),
+        SelectBenchmark.two(),
+        SelectBenchmark.four(),
         SkynetBenchmark.comparison(),
+        SieveBenchmark.comparison(),
         StartUpBenchmark.comparison(),
         EchoBenchmark.comparison(),
         EchoBenchmark.sizes(),
         EchoBenchmark.threads(),
         EchoBenchmark.accept(),
         EchoBenchmark.idle(),
+        MixedBenchmark.comparison(),
+        MixedBenchmark.echoesAlone(),
         HttpBenchmark.comparison(),
         HookEchoBenchmark.comparison(),
         HookEchoBenchmark.threads(),

@@ -31,7 +31,7 @@ public final class TimerQueueBenchmark {
         .build();
   }
 
-  /** A queue of timers, whose time is 0 at first. */
+  /** A queue of timers; its time is 0 at first. */
   interface Queue<N> {
     void add(N node, long deadline);
 

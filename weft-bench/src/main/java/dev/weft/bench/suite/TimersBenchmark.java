@@ -35,14 +35,18 @@ public final class TimersBenchmark {
   private TimersBenchmark() {}
 
   static Comparison comparison() {
-    return Comparison.named(
-            "timers", "What it costs to set a timer and to cancel it, with so many pending.")
-        .parameter("pending", 1_000_000)
-        .metrics(ADD, CANCEL, BOTH, CPU)
-        .contestant("Weft", ForkedWindows.of(OfWeft.class, HEAP))
-        .contestant("Weft, in a fiber", ForkedWindows.of(OfWeftInFiber.class, HEAP))
-        .contestant(STPE, ForkedWindows.of(OfExecutor.class, HEAP))
-        .contestant(NETTY, ForkedWindows.of(OfNetty.class, HEAP))
+    return Go.contestant(
+            Comparison.named(
+                    "timers",
+                    "What it costs to set a timer and to cancel it, with so many pending.")
+                .parameter("pending", 1_000_000)
+                .metrics(ADD, CANCEL, BOTH, CPU)
+                .contestant("Weft", ForkedWindows.of(OfWeft.class, HEAP))
+                .contestant("Weft, in a fiber", ForkedWindows.of(OfWeftInFiber.class, HEAP))
+                .contestant(STPE, ForkedWindows.of(OfExecutor.class, HEAP))
+                .contestant(NETTY, ForkedWindows.of(OfNetty.class, HEAP)),
+            "timers",
+            Runtime.getRuntime().availableProcessors())
         .bar(Bar.atMost(BOTH, 0.2, STPE))
         .bar(Bar.atMost(BOTH, 1, NETTY))
         .build();
@@ -128,7 +132,7 @@ public final class TimersBenchmark {
         System.gc();
         long cpu = CpuClock.nanos();
         Map<String, Double> numbers = new HashMap<>(run(delays));
-        Thread.sleep(100); // for those who clean up later
+        Thread.sleep(100); // Netty's thread and Go's remove cancelled timers later
         numbers.put(CPU.name(), (CpuClock.nanos() - cpu) / (double) count);
         return numbers;
       };

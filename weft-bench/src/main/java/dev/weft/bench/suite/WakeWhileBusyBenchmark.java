@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * The time until a fiber runs that another one has woken, or started, which then goes on to
- * compute; the second thread of the scheduler sleeps.
+ * The time from a wake-up, or a start, of a fiber until that fiber runs. The fiber that woke or
+ * started it computes on; the second thread of the scheduler sleeps.
  */
 public final class WakeWhileBusyBenchmark {
   private static final Metric WOKEN = new Metric("woken, median", "µs", Metric.Better.LESS);
@@ -26,8 +26,8 @@ public final class WakeWhileBusyBenchmark {
   static Comparison comparison() {
     return Comparison.named(
             "wake-while-busy",
-            "How long a fiber takes to run whose waker, or starter, goes on to compute, while"
-                + " another thread sleeps.")
+            "How long a woken or new fiber takes to run while the fiber that woke or started it"
+                + " computes on, and another thread sleeps.")
         .parameter("policy", "fifo", "priority", "responseRatio", "timeSlice", "workStealing")
         .metrics(WOKEN, WOKEN_99, NEW, NEW_99)
         .contestant("Weft", ForkedWindows.of(OfWeft.class))

@@ -47,11 +47,20 @@ internal object KotlinChannels {
         launch {
             if (clauses == 1) {
                 for (i in 0 until values) select<Int> { channels[0].onReceive { it } }
+            } else if (clauses == 2) {
+                for (i in 0 until values) {
+                    select<Int> {
+                        channels[0].onReceive { it }
+                        channels[1].onReceive { it }
+                    }
+                }
             } else {
                 for (i in 0 until values) {
                     select<Int> {
                         channels[0].onReceive { it }
                         channels[1].onReceive { it }
+                        channels[2].onReceive { it }
+                        channels[3].onReceive { it }
                     }
                 }
             }

@@ -39,7 +39,9 @@ class EchoSystemCallsTest {
     assertThat(messages).as("messages in %s", counts).isGreaterThan(500);
     // the window begins and ends anywhere: a message may be cut at each end
     assertThat(counts.get("sendto").calls()).isBetween(messages - 2, messages + 2);
-    assertThat(counts.get("recvfrom").errors()).as("reads for nothing").isLessThanOrEqualTo(1);
+    assertThat(counts.get("recvfrom").errors())
+        .as("reads that found no data")
+        .isLessThanOrEqualTo(1);
     assertThat(counts.getOrDefault("epoll_ctl", Count.NONE).calls()).isZero();
     assertThat(waits(counts)).as("waits in %s", counts).isLessThan(messages / 10);
   }
@@ -53,7 +55,9 @@ class EchoSystemCallsTest {
 
     assertThat(messages).as("messages in %s", counts).isGreaterThan(500);
     assertThat(counts.get("sendto").calls()).isBetween(messages - 10, messages + 10);
-    assertThat(counts.get("recvfrom").errors()).as("reads for nothing").isLessThanOrEqualTo(10);
+    assertThat(counts.get("recvfrom").errors())
+        .as("reads that found no data")
+        .isLessThanOrEqualTo(10);
     assertThat(counts.getOrDefault("epoll_ctl", Count.NONE).calls()).isLessThanOrEqualTo(10);
     assertThat(waits(counts)).as("waits in %s", counts).isLessThan(messages / 10);
   }

@@ -2,6 +2,7 @@ package dev.weft.bench.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.bench.model.Library;
 import dev.weft.bench.model.Measurement;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.model.Outcome;
@@ -10,6 +11,7 @@ import dev.weft.bench.model.Trial;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -171,6 +173,7 @@ class ForkTest {
   private Outcome measure(Measurement measurement, String value) throws InterruptedException {
     PrintStream out = new PrintStream(log, true, StandardCharsets.UTF_8);
     Parameter parameter = new Parameter("n", List.of(value));
-    return measurement.measure(new Trial(parameter, value, Paces.quick(100), List.of(), out));
+    Library library = new Library(Path.of(""), System.getProperty("java.class.path"), List.of());
+    return measurement.measure(new Trial(parameter, value, Paces.quick(100), library, out));
   }
 }

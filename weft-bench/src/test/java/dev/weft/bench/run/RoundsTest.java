@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.InTurns;
+import dev.weft.bench.model.Library;
 import dev.weft.bench.model.Measurement;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Run;
 import dev.weft.bench.model.Trial;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,6 +20,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class RoundsTest {
+  private static final Library LIBRARY = new Library(Path.of(""), "", List.of());
+
   private final PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
 
   @Test
@@ -32,7 +36,7 @@ class RoundsTest {
             .build();
 
     Progress progress = new Progress.InLines(12, nowhere);
-    List<Run> runs = new Rounds(2, List.of(), progress).run(comparison, Paces.thorough(), nowhere);
+    List<Run> runs = new Rounds(2, LIBRARY, progress).run(comparison, Paces.thorough(), nowhere);
 
     assertThat(runs)
         .extracting(run -> run.round() + run.parameter() + run.contestant())
@@ -51,7 +55,7 @@ class RoundsTest {
             .build();
 
     Progress progress = new Progress.InLines(3, nowhere);
-    List<Run> runs = new Rounds(1, List.of(), progress).run(comparison, Paces.quick(3), nowhere);
+    List<Run> runs = new Rounds(1, LIBRARY, progress).run(comparison, Paces.quick(3), nowhere);
 
     assertThat(String.join(" ", story))
         .startsWith("open a, open b, open c, b c a, c a b, a b c, b c a,".replace(",", ""))

@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whoever does the work of the benchmarks does all of it, and says so if it cannot. */
+/** Each kind of crew runs all bodies, and throws the failure of one that fails. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class CrewTest {
-  enum Who {
+  enum Kind {
     FIBERS {
       @Override
       void use(Job job) throws Exception {
@@ -48,37 +48,37 @@ class CrewTest {
 
   @ParameterizedTest
   @EnumSource
-  void allBodiesHaveRunAtTheEnd(Who who) throws Exception {
+  void allBodiesHaveRunAtTheEnd(Kind kind) throws Exception {
     AtomicInteger runs = new AtomicInteger();
-    who.use(crew -> crew.run(Collections.nCopies(50, runs::incrementAndGet)));
+    kind.use(crew -> crew.run(Collections.nCopies(50, runs::incrementAndGet)));
     assertThat(runs).hasValue(50);
   }
 
   @ParameterizedTest
   @EnumSource
-  void aFailureIsNotLost(Who who) {
+  void aFailureIsNotLost(Kind kind) {
     Body fine = () -> {};
     Body broken =
         () -> {
           throw new IOException("broken on purpose");
         };
-    assertThatThrownBy(() -> who.use(crew -> crew.run(List.of(fine, broken, fine))))
+    assertThatThrownBy(() -> kind.use(crew -> crew.run(List.of(fine, broken, fine))))
         .hasRootCauseMessage("broken on purpose");
   }
 
   @ParameterizedTest
   @EnumSource
-  void playersOverQueuesReachTheEnd(Who who) throws Exception {
-    who.use(crew -> crew.run(PingPong.overQueues(100)));
+  void playersOverQueuesReachTheEnd(Kind kind) throws Exception {
+    kind.use(crew -> crew.run(PingPong.overQueues(100)));
   }
 
   @ParameterizedTest
   @EnumSource
-  void playersOverSocketsReachTheEnd(Who who) throws Exception {
+  void playersOverSocketsReachTheEnd(Kind kind) throws Exception {
     PingPong.Ends ends = PingPong.Ends.connect();
     try (var one = ends.one();
         var other = ends.other()) {
-      who.use(crew -> crew.run(PingPong.overSockets(ends, 100)));
+      kind.use(crew -> crew.run(PingPong.overSockets(ends, 100)));
       assertThat(one.getInputStream().available()).isZero();
       assertThat(other.getInputStream().available()).isZero();
     }

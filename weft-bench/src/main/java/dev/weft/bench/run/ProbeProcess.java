@@ -1,5 +1,6 @@
 package dev.weft.bench.run;
 
+import dev.weft.bench.model.InTurns;
 import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Trial;
 import java.io.BufferedReader;
@@ -14,8 +15,11 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A fresh JVM with a probe in it, and the talk with it; {@link ProbeMain} is the other side. */
-final class ProbeJvm implements AutoCloseable {
+/**
+ * A fresh process with a probe in it, and the talk with it. {@link ProbeMain} is the other side in
+ * a JVM, {@code main.go} in a Go program.
+ */
+final class ProbeProcess implements AutoCloseable {
   private static final int LIMIT_SECONDS = 300;
 
   /** The exit status of a JVM under {@code -XX:+ExitOnOutOfMemoryError}. */
@@ -25,33 +29,61 @@ final class ProbeJvm implements AutoCloseable {
   private final BufferedReader output;
   private final PrintStream log;
 
-  private ProbeJvm(Process process, PrintStream log) {
+  private ProbeProcess(Process process, PrintStream log) {
     this.process = process;
     this.log = log;
     output = process.inputReader();
   }
 
-  /** Starts it; the first answer is on its way. */
-  static ProbeJvm start(Class<?> probe, List<String> flags, Trial trial) {
+  /** Starts a JVM; the first answer is on its way. */
+  static ProbeProcess start(Class<?> probe, List<String> flags, Trial trial) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(trial.jvmFlags());
+    command.addAll(trial.measured().jvmFlags());
     command.add("-XX:+ExitOnOutOfMemoryError");
     command.addAll(flags);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("-cp", trial.measured().classPath()));
     command.add(ProbeMain.class.getName());
     command.addAll(List.of(probe.getName(), trial.value(), String.valueOf(trial.pace().quick())));
+    return start(command, Map.of(), trial);
+  }
+
+  /** Starts a program; the first answer is on its way. */
+  static ProbeProcess start(List<String> command, Map<String, String> variables, Trial trial) {
     trial.log().println("# " + String.join(" ", command));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().putAll(variables);
     try {
-      return new ProbeJvm(
-          new ProcessBuilder(command).redirectErrorStream(true).start(), trial.log());
+      return new ProbeProcess(builder.start(), trial.log());
     } catch (IOException e) {
       throw new UncheckedIOException("cannot start " + command.getFirst(), e);
     }
   }
 
+  /** Waits until the process is ready, and returns the session of its windows. */
+  InTurns.Session session() throws InterruptedException {
+    return new Waiting(this, answer());
+  }
+
+  /** A process that waits for its next window, or has said at once why there cannot be one. */
+  private record Waiting(ProbeProcess process, Outcome ready) implements InTurns.Session {
+    @Override
+    public Outcome window() throws InterruptedException {
+      if (ready instanceof Outcome.Failure) {
+        return ready;
+      }
+      process.askForWindow();
+      return process.answer();
+    }
+
+    @Override
+    public void close() {
+      process.close();
+    }
+  }
+
   /** Asks for one more window; the answer follows. */
-  void askForWindow() {
+  private void askForWindow() {
     try {
       process.outputWriter().write(ProbeMain.WINDOW + "\n");
       process.outputWriter().flush();
@@ -60,7 +92,7 @@ final class ProbeJvm implements AutoCloseable {
     }
   }
 
-  /** Waits for an answer: numbers, none yet if it has only got ready, or why there are none. */
+  /** Waits for an answer: numbers, none if the process says that it is ready, or a failure. */
   Outcome answer() throws InterruptedException {
     long started = System.nanoTime();
     CompletableFuture<Void> limit =
@@ -70,7 +102,7 @@ final class ProbeJvm implements AutoCloseable {
     try {
       return read(started);
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot read what the measured JVM says", e);
+      throw new UncheckedIOException("cannot read what the measured process says", e);
     } finally {
       limit.cancel(false);
     }

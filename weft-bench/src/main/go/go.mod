@@ -1,0 +1,3 @@
+module dev.weft/bench
+
+go 1.19
