@@ -200,6 +200,9 @@ final class WebSockets {
     }
 
     @Override
+    public void linger(long mostBytes) {}
+
+    @Override
     public InetSocketAddress localAddress() {
       return new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
     }
