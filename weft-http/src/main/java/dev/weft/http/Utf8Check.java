@@ -64,9 +64,11 @@ final class Utf8Check {
     if (first < 0xE0) {
       expect(1, FIRST_CONTINUATION, LAST_CONTINUATION);
     } else if (first < 0xF0) {
-      expect(2, first == 0xE0 ? 0xA0 : FIRST_CONTINUATION, first == 0xED ? 0x9F : LAST_CONTINUATION);
+      expect(
+          2, first == 0xE0 ? 0xA0 : FIRST_CONTINUATION, first == 0xED ? 0x9F : LAST_CONTINUATION);
     } else {
-      expect(3, first == 0xF0 ? 0x90 : FIRST_CONTINUATION, first == 0xF4 ? 0x8F : LAST_CONTINUATION);
+      expect(
+          3, first == 0xF0 ? 0x90 : FIRST_CONTINUATION, first == 0xF4 ? 0x8F : LAST_CONTINUATION);
     }
     return true;
   }
