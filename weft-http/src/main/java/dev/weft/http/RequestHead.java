@@ -133,7 +133,7 @@ final class RequestHead {
         }
       }
       if (end - start > limits.headBytes()) {
-        throw tooLarge(bytes, start, end);
+        throw tooLarge(bytes, start, start + limits.headBytes());
       }
       if (seen == 0) {
         if (!TOKEN[bytes[start] & 0xFF]) {
@@ -149,13 +149,11 @@ final class RequestHead {
     }
   }
 
-  private static Rejected tooLarge(byte[] bytes, int start, int end) {
-    for (int i = start; i < end; i++) {
-      if (bytes[i] == LF) {
-        return new Rejected(Status.HEADERS_TOO_LARGE, "the headers are too long");
-      }
-    }
-    return new Rejected(Status.URI_TOO_LONG, "the request line is too long");
+  /** Tells what is too large, the request line or the headers, by where the limit is. */
+  private static Rejected tooLarge(byte[] bytes, int start, int limit) {
+    return indexOf(bytes, start, limit, LF) == limit
+        ? new Rejected(Status.URI_TOO_LONG, "the request line is too long")
+        : new Rejected(Status.HEADERS_TOO_LARGE, "the headers are too long");
   }
 
   // ---- parsing ----
@@ -190,7 +188,7 @@ final class RequestHead {
     }
     int lines = head.parseHeaders(bytes, headersStart, headersEnd, limits);
     if (end - start + (long) OVERHEAD_OF_LINE * (lines + 1) > limits.headBytes()) {
-      throw new Rejected(Status.HEADERS_TOO_LARGE, "the headers are too long");
+      throw tooLarge(bytes, start, start + Math.min(limits.headBytes(), end - start));
     }
     head.checkFraming(limits);
     return head;
