@@ -1,5 +1,6 @@
 package dev.weft;
 
+import dev.weft.internal.jdk.RequiredFlags;
 import dev.weft.internal.sched.CurrentFiber;
 import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.sched.FiberEnd;
@@ -45,6 +46,10 @@ public abstract sealed class Fiber<T> permits FiberEnd {
     WAITING,
     /** Its body has ended. */
     DONE
+  }
+
+  static {
+    RequiredFlags.check(); // before a class is needed that cannot be loaded without them
   }
 
   /** For Weft's own subclass. */

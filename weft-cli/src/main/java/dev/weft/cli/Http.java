@@ -26,15 +26,15 @@ public final class Http {
     Launcher.checkProperties();
     InetSocketAddress address = new InetSocketAddress(options.address(), options.port());
     HttpServer server;
+    HttpContext files;
     try {
       server = new WeftHttpServerProvider().createHttpServer(address, 0);
+      files = server.createContext("/", new HttpFolder(options.folder()));
     } catch (IOException e) {
       throw UserMistake.program(e.getMessage());
     } catch (IllegalArgumentException e) { // a limit that is no number
       throw UserMistake.usage(e.getMessage());
     }
-    HttpContext files =
-        server.createContext("/", SimpleFileServer.createFileHandler(options.folder()));
     if (!options.quiet()) {
       files
           .getFilters()

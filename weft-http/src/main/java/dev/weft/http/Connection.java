@@ -1,7 +1,5 @@
 package dev.weft.http;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
 import com.sun.net.httpserver.HttpExchange;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -13,11 +11,23 @@ import org.jspecify.annotations.Nullable;
  * A connection and the fiber that serves it: one request after the other.
  *
  * <p>How long each step may take is not measured by timers but in ticks of the server's clock, some
- * a second: a step writes down when it is too late, and who looks then closes the connection. So a
- * request costs no timer.
+ * a second: a step writes down its last tick, and the clock closes connections whose last tick has
+ * passed. So a request costs no timer.
+ *
+ * <pre>
+ *   waits for a request ──► head incomplete ──► handled ──► body drained ──┬──► waits again
+ *      idleSeconds            headSeconds       request-,    DRAIN_SECONDS  └──► lingers, closed
+ *      (first: firstSeconds)                    responseSeconds
+ * </pre>
  */
 final class Connection {
   private static final int NEVER = Integer.MAX_VALUE;
+
+  /** How long the rest of a request may take that nobody needs, and the client's own close. */
+  private static final int DRAIN_SECONDS = 5;
+
+  /** How much of it is read before the connection is reset. */
+  private static final long LINGER_BYTES = 16 << 20;
 
   private final Server server;
   private final Transport transport;
@@ -27,8 +37,16 @@ final class Connection {
   // the tick at which it has to be closed; a late look does no harm
   private volatile int expires = NEVER;
 
-  // false while it waits for a request
-  private volatile boolean busy = true;
+  // whether a request is being handled; its head has been read
+  private volatile boolean busy;
+
+  // the tick of the first byte of the request
+  private int began;
+  private boolean hasServed;
+
+  // whether the client may have sent bytes that are not read
+  private volatile boolean unread;
+  private volatile boolean aborted;
 
   Connection(Server server, Transport transport) {
     this.server = server;
@@ -46,7 +64,14 @@ final class Connection {
         expireAfter(server.limits().headSeconds());
         encrypted.handshake();
       }
-      while (serveOne()) {}
+      while (serveOne()) {
+        hasServed = true;
+      }
+      if (!aborted && (unread || !input.isEmpty())) {
+        busy = false;
+        expireAfter(DRAIN_SECONDS);
+        transport.linger(LINGER_BYTES);
+      }
     } catch (IOException e) {
       server.log(Level.DEBUG, "a connection is lost", e);
     } catch (InterruptedException e) {
@@ -60,49 +85,53 @@ final class Connection {
   /** Serves the next request; returns false if there is none, or is to be none after it. */
   private boolean serveOne() throws IOException, InterruptedException {
     RequestHead head;
-    Exchange exchange;
     try {
       head = awaitRequest();
-      if (head == null) {
-        return false;
-      }
-      exchange = new Exchange(this, head, contextOf(head));
     } catch (Rejected e) {
       reject(e);
       return false;
     }
+    if (head == null) {
+      return false;
+    }
+    Context context = server.contexts().find(head.path());
+    Exchange exchange = new Exchange(this, head, context == null ? server.nothing() : context);
     if (head.bodyLength() == 0) {
       requestHasEnded();
     } else {
-      expireAfter(server.limits().requestSeconds());
+      expireAt(began, server.limits().requestSeconds());
     }
-    handle(exchange);
+    if (context == null) {
+      exchange.refuse(new Rejected(Status.NOT_FOUND, "there is nothing at " + head.path()));
+    } else if (context.getHandler() == null) {
+      exchange.refuse(new Rejected(Status.INTERNAL_ERROR, context + " has no handler"));
+    } else {
+      handle(exchange);
+    }
     return exchange.awaitEnd() && server.keepsIdle();
   }
 
+  /** Returns null if there is none. */
   private @Nullable RequestHead awaitRequest() throws IOException, Rejected {
     HttpLimits limits = server.limits();
-    if (input.isEmpty()) {
-      expireAfter(limits.idleSeconds());
+    if (!RequestHead.hasBegun(input)) {
+      expireAfter(hasServed ? limits.idleSeconds() : limits.firstSeconds());
       busy = false;
-      boolean came = !server.isStopping() && input.more();
-      busy = true;
-      if (!came) {
-        return null;
-      }
+      do { // empty lines do not extend the time
+        if (server.isStopping() || !input.more()) {
+          return null;
+        }
+      } while (!RequestHead.hasBegun(input));
     }
-    return RequestHead.read(input, limits, () -> expireAfter(limits.headSeconds()));
+    began = server.now();
+    RequestHead head = RequestHead.read(input, limits, this::awaitRestOfHead);
+    busy = true;
+    return head;
   }
 
-  private Context contextOf(RequestHead head) throws Rejected {
-    Context context = server.contexts().find(head.path());
-    if (context == null) {
-      throw new Rejected(Status.NOT_FOUND, "there is nothing at " + head.path());
-    }
-    if (context.getHandler() == null) {
-      throw new Rejected(Status.INTERNAL_ERROR, context + " has no handler");
-    }
-    return context;
+  private void awaitRestOfHead() {
+    busy = false;
+    expireAt(began, server.limits().headSeconds());
   }
 
   /** Has an exchange handled, here or by the executor if one was set. */
@@ -116,7 +145,7 @@ final class Connection {
       executor.execute(() -> handleHere(exchange));
     } catch (RejectedExecutionException e) {
       server.log(Level.WARNING, "the executor has refused " + exchange, e);
-      exchange.fail(Status.UNAVAILABLE);
+      exchange.fail(new Rejected(Status.UNAVAILABLE, "the server has too much to do"));
     }
   }
 
@@ -125,32 +154,61 @@ final class Connection {
     try {
       exchange.context().handle(exchange, shown);
     } catch (Throwable e) {
-      if (!exchange.hasEnded()) {
-        server.log(Level.WARNING, "the handler of " + exchange + " has failed", e);
-      }
-      exchange.fail(Status.INTERNAL_ERROR);
+      failed(exchange, e);
     }
     exchange.endUpgrade();
   }
 
+  /** Told what a handler has thrown. A client's mistake in the body is no fault of the handler. */
+  private void failed(Exchange exchange, Throwable e) {
+    Rejected flaw = exchange.flaw();
+    if (!exchange.hasEnded()) {
+      if (flaw == null) {
+        server.log(Level.WARNING, "the handler of " + exchange + " has failed", e);
+      } else {
+        server.log(Level.DEBUG, exchange + " is refused: " + flaw.getMessage(), null);
+      }
+    }
+    exchange.fail(
+        flaw == null ? new Rejected(Status.INTERNAL_ERROR, "the server has failed") : flaw);
+  }
+
+  /** Answers a request whose head is not understood, so that none can follow. */
   private void reject(Rejected why) throws IOException {
-    byte[] text = (why.getMessage() + "\n").getBytes(ISO_8859_1);
+    server.log(Level.DEBUG, "a request is refused: " + why.getMessage(), null);
+    byte[] text = why.text();
     output.write("HTTP/1.1 " + why.status() + " " + Status.reason(why.status()) + "\r\n");
     output.write("Date: " + HttpDate.now() + "\r\nConnection: close\r\n");
-    output.write("Content-Type: text/plain\r\nContent-Length: " + text.length + "\r\n\r\n");
-    output.write(text, 0, text.length);
+    output.write("Content-Type: " + Rejected.TEXT_TYPE + "\r\n");
+    output.write("Content-Length: " + text.length + "\r\n\r\n");
+    output.write(text, 0, why.isToHead() ? 0 : text.length);
     output.flush();
+    unread = true;
   }
 
   // ---- time ----
 
   private void expireAfter(int seconds) {
-    expires = seconds == HttpLimits.NONE ? NEVER : server.tickAfter(seconds);
+    expireAt(server.now(), seconds);
+  }
+
+  private void expireAt(int from, int seconds) {
+    expires = seconds == HttpLimits.NONE ? NEVER : Server.tickAfter(from, seconds);
   }
 
   /** Told when the whole of a request has come: from now on it is the response that takes time. */
   void requestHasEnded() {
     expireAfter(server.limits().responseSeconds());
+  }
+
+  /** Told when the response has been sent and the rest of the request may still come. */
+  void drainHasBegun() {
+    expireAfter(DRAIN_SECONDS);
+  }
+
+  /** Told that part of the request is left, and another one cannot be found behind it. */
+  void leaveUnread() {
+    unread = true;
   }
 
   /** For a connection that speaks another protocol. */
@@ -162,7 +220,7 @@ final class Connection {
   void closeIfExpired(int tick) {
     if (tick >= expires) {
       server.log(Level.DEBUG, "a connection has taken too long", null);
-      transport.abort();
+      abort();
     }
   }
 
@@ -179,6 +237,7 @@ final class Connection {
 
   /** Closes it at once, whatever it is at. */
   void abort() {
+    aborted = true;
     transport.abort();
   }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.IntPredicate;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
@@ -200,11 +201,12 @@ final class Exchange extends HttpExchange {
       throw new IllegalArgumentException(
           "the length of a body must be -1 (none), 0 (chunks) or more, not " + length);
     }
+    checkHeaders();
     if (code < 300) {
       requestBody.tellToSend(); // or it could not be read after this
     }
     Framing framing = chooseFraming(code, length);
-    if (connection.isLast() || closesConnection()) {
+    if (connection.isLast() || closesConnection() || requestBody.waitsForWord()) {
       keepsAlive = false;
     }
     if (!keepsAlive) {
@@ -226,15 +228,57 @@ final class Exchange extends HttpExchange {
     }
   }
 
-  /** Chooses how the end of the body is told, and sets the headers that do. */
+  /**
+   * Checks the headers of the response. {@link Headers} does so when one is set, but handlers may
+   * change its lists afterwards; a line break in one would let a client write headers, or a whole
+   * response, of its own: RFC 9110, section 5.5.
+   *
+   * @throws IllegalArgumentException if one has a character that is not allowed
+   */
+  private void checkHeaders() {
+    for (Map.Entry<String, List<String>> header : responseHeaders.entrySet()) {
+      String name = header.getKey();
+      if (!isAll(name, RequestHead::isToken) || name.isEmpty()) {
+        throw new IllegalArgumentException(
+            "the name of a header must be letters, digits and !#$%&'*+-.^_`|~");
+      }
+      for (String value : header.getValue()) {
+        if (!isAll(value, c -> c < 256 && RequestHead.isValue(c))) {
+          throw new IllegalArgumentException(
+              "the header " + name + " has a line break or another character that is not allowed");
+        }
+      }
+    }
+  }
+
+  private static boolean isAll(String text, IntPredicate allowed) {
+    for (int i = 0; i < text.length(); i++) {
+      if (!allowed.test(text.charAt(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Chooses how the end of the body is told, and sets the headers that do. A response never has two
+   * that could contradict each other: RFC 9112, sections 6.1 and 6.2.
+   */
   private Framing chooseFraming(int code, long length) {
     if (code < 200 || code == Status.NO_CONTENT) {
+      responseHeaders.remove("Content-length");
+      responseHeaders.remove("Transfer-encoding");
       return Framing.NOBODY;
     }
     if (head.isHead() || code == Status.NOT_MODIFIED) {
-      return Framing.NOBODY; // the handler sets the headers that a GET would have got
+      // the handler sets the headers that a GET would have got
+      if (head.http10() || responseHeaders.containsKey("Content-length")) {
+        responseHeaders.remove("Transfer-encoding");
+      }
+      return Framing.NOBODY;
     }
-    if (length == -1) {
+    responseHeaders.remove("Transfer-encoding");
+    if (length == -1 || code == Status.RESET_CONTENT) {
       responseHeaders.set("Content-length", "0");
       return Framing.NOBODY;
     }
@@ -242,6 +286,7 @@ final class Exchange extends HttpExchange {
       responseHeaders.set("Content-length", Long.toString(length));
       return Framing.LENGTH;
     }
+    responseHeaders.remove("Content-length");
     if (head.http10()) {
       keepsAlive = false;
       return Framing.END;
@@ -275,6 +320,7 @@ final class Exchange extends HttpExchange {
 
   /** Hands the connection over to another protocol, with the headers that are set. */
   Upgraded upgrade() throws IOException {
+    checkHeaders();
     keepsAlive = false;
     status = Status.SWITCHING_PROTOCOLS;
     connection.setNoLimit();
@@ -307,8 +353,12 @@ final class Exchange extends HttpExchange {
   /** Told by the body of the response that all of it has been sent. */
   void endResponse() {
     closed = true;
-    if (!requestBody.drain()) {
-      keepsAlive = false;
+    if (!requestBody.hasEnded()) {
+      connection.drainHasBegun();
+      if (!requestBody.drain()) {
+        keepsAlive = false;
+        connection.leaveUnread();
+      }
     }
     end.countDown();
   }
@@ -317,12 +367,17 @@ final class Exchange extends HttpExchange {
   void breakOff() {
     closed = true;
     keepsAlive = false;
-    connection.transport().abort();
+    connection.abort();
     end.countDown();
   }
 
+  /** Returns how the client has broken the rules in the body of its request, or null. */
+  @Nullable Rejected flaw() {
+    return requestBody.flaw();
+  }
+
   /** Ends it though it has not been handled; tells the client if that is still possible. */
-  void fail(int code) {
+  void fail(Rejected why) {
     if (hasEnded()) {
       return;
     }
@@ -330,13 +385,25 @@ final class Exchange extends HttpExchange {
       breakOff();
       return;
     }
+    keepsAlive = false;
     try {
-      responseHeaders.clear();
-      responseHeaders.set("Connection", "close");
-      sendResponseHeaders(requestBody.isTooLong() ? Status.CONTENT_TOO_LARGE : code, -1);
+      refuse(why);
     } catch (IOException e) {
       breakOff();
     }
+  }
+
+  /** Answers with the reason why it is not handled; the connection is kept if that can be. */
+  void refuse(Rejected why) throws IOException {
+    byte[] text = why.text();
+    responseHeaders.clear();
+    responseHeaders.set("Content-type", Rejected.TEXT_TYPE);
+    if (head.isHead()) {
+      responseHeaders.set("Content-length", Integer.toString(text.length));
+    }
+    sendResponseHeaders(why.status(), text.length);
+    responseBody.write(text, 0, text.length);
+    responseBody.close();
   }
 
   /** Ends it if it has been handed over to another protocol, once its handler has returned. */

@@ -1,14 +1,17 @@
 package dev.weft.http;
 
 /**
- * What clients may do at most. By system properties, those of the JDK's server where it has one.
+ * What clients may do at most. By system properties, those of the JDK's server where it has one. A
+ * value that limits a client of the JDK's server limits it here at least as much, so 0 means what
+ * it means there.
  *
- * @param headBytes of a request line and its headers
+ * @param headBytes of a request line and its headers; {@link RequestHead} counts as the JDK does
  * @param headers how many header lines a request has
  * @param bodyBytes of a request
  * @param drainBytes of a request that are read to keep the connection, if the handler did not
  * @param connections open at once
  * @param idleConnections kept open without a request
+ * @param firstSeconds from the connection to the first byte of its first request
  * @param idleSeconds without a request
  * @param headSeconds from the first byte of a request to the last of its headers
  * @param requestSeconds from the first byte of a request to the end of its body
@@ -21,6 +24,7 @@ record HttpLimits(
     long drainBytes,
     int connections,
     int idleConnections,
+    int firstSeconds,
     int idleSeconds,
     int headSeconds,
     int requestSeconds,
@@ -29,6 +33,8 @@ record HttpLimits(
   static final int NONE = 0;
 
   private static final int SECONDS_PER_DAY = 86_400;
+  private static final int USUAL_IDLE_SECONDS = 30;
+  private static final int USUAL_HEADERS = 200;
 
   /**
    * Reads them.
@@ -36,26 +42,36 @@ record HttpLimits(
    * @throws IllegalArgumentException if a property is no number
    */
   static HttpLimits fromProperties() {
+    long idle = property("sun.net.httpserver.idleInterval", USUAL_IDLE_SECONDS);
+    int idleSeconds = seconds(idle > 0 ? idle : USUAL_IDLE_SECONDS);
+    int requestSeconds = seconds(property("sun.net.httpserver.maxReqTime", NONE));
     return new HttpLimits(
-        orMost(property("sun.net.httpserver.maxReqHeaderSize", 380 * 1024)),
-        orMost(property("sun.net.httpserver.maxReqHeaders", 200)),
-        orMost(property("weft.http.maxBody", 0), Long.MAX_VALUE),
+        orElse(property("sun.net.httpserver.maxReqHeaderSize", 380 * 1024), Integer.MAX_VALUE),
+        orElse(property("sun.net.httpserver.maxReqHeaders", USUAL_HEADERS), USUAL_HEADERS),
+        positiveOr(property("weft.http.maxBody", 0), Long.MAX_VALUE),
         Math.max(0, property("sun.net.httpserver.drainAmount", 64 * 1024)),
-        orMost(property("jdk.httpserver.maxConnections", 0)),
-        orMost(property("sun.net.httpserver.maxIdleConnections", 0)),
-        seconds(property("sun.net.httpserver.idleInterval", 30)),
-        seconds(property("weft.http.maxHeadTime", 30)),
-        seconds(property("sun.net.httpserver.maxReqTime", 0)),
-        seconds(property("sun.net.httpserver.maxRspTime", 0)));
+        orElse(property("jdk.httpserver.maxConnections", 0), Integer.MAX_VALUE),
+        orElse(property("sun.net.httpserver.maxIdleConnections", Integer.MAX_VALUE), 0),
+        shorter(idleSeconds, requestSeconds),
+        idleSeconds,
+        shorter(seconds(property("weft.http.maxHeadTime", 30)), requestSeconds),
+        requestSeconds,
+        seconds(property("sun.net.httpserver.maxRspTime", NONE)));
   }
 
-  /** As in the JDK's server, what is not positive is no limit. */
-  private static long orMost(long value, long most) {
-    return value > 0 ? value : most;
+  private static long positiveOr(long value, long otherwise) {
+    return value > 0 ? value : otherwise;
   }
 
-  private static int orMost(long value) {
-    return (int) Math.min(orMost(value, Integer.MAX_VALUE), Integer.MAX_VALUE);
+  private static int orElse(long value, int otherwise) {
+    return (int) Math.min(positiveOr(value, otherwise), Integer.MAX_VALUE);
+  }
+
+  /** Returns the shorter of two times, either of which may be {@link #NONE}. */
+  private static int shorter(int seconds, int others) {
+    return seconds == NONE || others == NONE
+        ? Math.max(seconds, others)
+        : Math.min(seconds, others);
   }
 
   private static int seconds(long value) {
@@ -68,7 +84,7 @@ record HttpLimits(
       return otherwise;
     }
     try {
-      return Long.parseLong(value.strip());
+      return Long.decode(value.strip());
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException("-D" + name + " must be a whole number, not " + value, e);
     }

@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A connection that is not encrypted. */
 final class PlainTransport implements Transport {
+  private static final int SCRATCH = 8 * 1024;
+
   private final TcpStream stream;
 
   PlainTransport(TcpStream stream) {
@@ -22,6 +24,21 @@ final class PlainTransport implements Transport {
   @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
     stream.write(bytes, offset, length);
+  }
+
+  @Override
+  public void linger(long mostBytes) throws IOException {
+    stream.shutdownOutput();
+    discard(stream, mostBytes);
+  }
+
+  /** Discards what comes, until the end or until so many bytes have come. */
+  static void discard(TcpStream stream, long mostBytes) throws IOException {
+    byte[] scratch = new byte[SCRATCH];
+    int count = 0;
+    for (long sum = 0; count >= 0 && sum < mostBytes; sum += count) {
+      count = stream.read(scratch, 0, scratch.length);
+    }
   }
 
   @Override

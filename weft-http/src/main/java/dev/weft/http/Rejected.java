@@ -1,14 +1,37 @@
 package dev.weft.http;
 
-/** Why a request is not served: what the client is told before the connection is closed. */
+import java.nio.charset.StandardCharsets;
+
+/** Why a request is not served: what the client is told. */
 final class Rejected extends Exception {
   private static final long serialVersionUID = 1;
 
+  /** The type of {@link #text}. */
+  static final String TEXT_TYPE = "text/plain; charset=utf-8";
+
   private final int status;
+
+  // whether the request was HEAD, which no content may answer
+  private boolean toHead;
 
   Rejected(int status, String message) {
     super(message, null, false, false); // it tells of the client's mistake: no place in this code
     this.status = status;
+  }
+
+  /** Notes that it answers HEAD; returns this. */
+  Rejected toHead(boolean isHead) {
+    toHead = isHead;
+    return this;
+  }
+
+  boolean isToHead() {
+    return toHead;
+  }
+
+  /** Returns the content of the response. */
+  byte[] text() {
+    return (getMessage() + "\n").getBytes(StandardCharsets.UTF_8);
   }
 
   int status() {

@@ -1,30 +1,31 @@
 package dev.weft.http;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The body of a request: so many bytes, or chunks. Closing it reads what is left, up to a limit.
  */
 final class RequestBody extends InputStream {
-  /** The longest line that tells the size of a chunk, or one behind the last. */
-  private static final int MOST_OF_LINE = 4096;
-
   private final Connection connection;
   private final Input input;
   private final HttpLimits limits;
-  private final boolean chunked;
+
+  // null if the head tells the length
+  private final @Nullable ChunkReader chunks;
 
   // of the body, or of the chunk
   private long left;
 
   // of all chunks so far
   private long sum;
-  private boolean firstChunk = true;
   private boolean ended;
   private boolean closed;
   private boolean broken;
+  private volatile @Nullable Rejected flaw;
 
   // whether the client waits to be told that it may send
   private boolean waitsForWord;
@@ -33,10 +34,11 @@ final class RequestBody extends InputStream {
     this.connection = connection;
     this.input = connection.input();
     this.limits = connection.limits();
-    this.chunked = length == RequestHead.CHUNKED;
+    boolean chunked = length == RequestHead.CHUNKED;
+    this.chunks = chunked ? new ChunkReader(input, limits) : null;
     this.left = chunked ? 0 : length;
     this.ended = length == 0;
-    this.waitsForWord = waitsForWord;
+    this.waitsForWord = waitsForWord && !ended;
   }
 
   @Override
@@ -68,17 +70,27 @@ final class RequestBody extends InputStream {
       }
       int count = input.read(bytes, offset, (int) Math.min(length, left));
       if (count < 0) {
-        throw new IOException("the request ends in the middle of its body");
+        throw new EOFException("the other side has ended in the middle");
       }
       left -= count;
-      if (left == 0 && !chunked) {
+      if (left == 0 && chunks == null) {
         end();
       }
       fine = true;
       return count;
+    } catch (EOFException e) {
+      throw malformed(
+          new Rejected(Status.BAD_REQUEST, "the request ends in the middle of its body"));
+    } catch (Rejected e) {
+      throw malformed(e);
     } finally {
       broken |= !fine;
     }
+  }
+
+  private IOException malformed(Rejected why) {
+    flaw = why;
+    return new IOException(why.getMessage());
   }
 
   private void end() {
@@ -95,80 +107,35 @@ final class RequestBody extends InputStream {
     }
   }
 
+  /** Returns whether all of it has been read. */
+  boolean hasEnded() {
+    return ended;
+  }
+
+  /** Returns whether the client still waits to be told that it may send. */
+  boolean waitsForWord() {
+    return waitsForWord;
+  }
+
   @Override
   public int available() {
     return closed || ended ? 0 : (int) Math.min(left, input.end() - input.start());
   }
 
-  /** Begins the next chunk; returns false if it is the last, which is empty. */
-  private boolean nextChunk() throws IOException {
-    if (!firstChunk) {
-      expectLineEnd();
-    }
-    firstChunk = false;
-    left = chunkSize();
+  /** Begins the next chunk; returns false if there is none. */
+  private boolean nextChunk() throws IOException, Rejected {
+    left = Objects.requireNonNull(chunks).next();
     sum += left;
-    if (isTooLong()) {
-      throw new IOException("the body is longer than " + limits.bodyBytes() + " bytes");
+    if (sum > limits.bodyBytes()) {
+      throw new Rejected(
+          Status.CONTENT_TOO_LARGE, "the body is longer than " + limits.bodyBytes() + " bytes");
     }
-    if (left > 0) {
-      return true;
-    }
-    for (int lines = 0; skipLine(0) > 0; lines++) { // what may follow are headers, of no use here
-      if (lines == limits.headers()) {
-        throw new IOException("too many headers behind the last chunk");
-      }
-    }
-    return false;
+    return left > 0;
   }
 
-  /** Returns whether there is more of it than may be. */
-  boolean isTooLong() {
-    return sum > limits.bodyBytes();
-  }
-
-  private long chunkSize() throws IOException {
-    long size = 0;
-    int digits = 0;
-    int next = input.readByte();
-    for (; Character.digit(next, 16) >= 0 && next < 128; next = input.readByte()) {
-      if (++digits > 15) {
-        throw new IOException("a chunk is too long");
-      }
-      size = 16 * size + Character.digit(next, 16);
-    }
-    if (digits == 0 || (next != '\r' && next != ';' && next != ' ' && next != '\t')) {
-      throw new IOException("the size of a chunk is no number");
-    }
-    if (next == '\r') {
-      expect('\n');
-    } else {
-      skipLine(1);
-    }
-    return size;
-  }
-
-  /** Skips a line; returns how long it was, with what was read of it before. */
-  private int skipLine(int before) throws IOException {
-    int length = before;
-    for (int next = input.readByte(); next != '\r'; next = input.readByte()) {
-      if (next == '\n' || ++length > MOST_OF_LINE) {
-        throw new IOException("a line between chunks is broken, or too long");
-      }
-    }
-    expect('\n');
-    return length;
-  }
-
-  private void expectLineEnd() throws IOException {
-    expect('\r');
-    expect('\n');
-  }
-
-  private void expect(int wanted) throws IOException {
-    if (input.readByte() != wanted) {
-      throw new IOException("a chunk does not end where it said");
-    }
+  /** Returns how the client has broken the rules, or null if it has not. */
+  @Nullable Rejected flaw() {
+    return flaw;
   }
 
   @Override

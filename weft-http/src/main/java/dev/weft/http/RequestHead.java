@@ -7,14 +7,16 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A request up to its body: the request line and what its headers mean for the connection.
  *
- * <p>As strict as RFC 9112 wants it of who stands at the end of a chain: what two servers could
+ * <p>As strict as RFC 9112 wants it of a server at the end of a chain: what two servers could
  * understand differently (two lengths, a length and chunks, folded lines, bare line feeds, spaces
- * before a colon) is refused.
+ * before a colon, no host or two) is refused.
  */
 final class RequestHead {
   /** Of a body whose length its chunks tell. */
@@ -29,6 +31,14 @@ final class RequestHead {
   /** Characters of a target that is a valid URI whatever their order, after a single slash. */
   private static final boolean[] PLAIN = charactersOf("/?-._~!$&'()*+,;=:@");
 
+  /** Those and the others of a target. It has no fragment: RFC 9112, section 3.2. */
+  private static final boolean[] TARGET = charactersOf("/?-._~!$&'()*+,;=:@%[]");
+
+  /**
+   * What the JDK's server counts for a line beside its characters, so that its limit holds here.
+   */
+  private static final int OVERHEAD_OF_LINE = 31;
+
   private final String method;
   private final String target;
   private final boolean http10;
@@ -40,8 +50,9 @@ final class RequestHead {
   private boolean wantsKeepAlive;
 
   // while it is parsed
+  private boolean hostSeen;
   private boolean lengthSeen;
-  private boolean encodingSeen;
+  private @Nullable String encodings;
 
   private RequestHead(String method, String target, boolean http10, Headers headers) {
     this.method = method;
@@ -55,7 +66,12 @@ final class RequestHead {
     return c < TOKEN.length && TOKEN[c];
   }
 
-  private static boolean[] charactersOf(String others) {
+  /** Returns whether a character may be in the value of a header. */
+  static boolean isValue(int c) {
+    return (c >= ' ' && c != 127) || c == '\t';
+  }
+
+  static boolean[] charactersOf(String others) {
     boolean[] set = new boolean[256];
     for (char c = '0'; c <= 'z'; c++) {
       set[c] = Character.isLetterOrDigit(c);
@@ -66,70 +82,78 @@ final class RequestHead {
 
   // ---- reading ----
 
-  /** Returns the next one; null if the connection has ended before its first byte. */
-  static @Nullable RequestHead read(Input input, HttpLimits limits, Runnable whenBegun)
-      throws IOException, Rejected {
-    if (!skipEmptyLines(input)) {
-      return null;
+  /**
+   * Returns whether the first byte of a request is there, without a wait. Takes empty lines before
+   * it: old clients send one too many after a body, RFC 9112, section 2.2.
+   */
+  static boolean hasBegun(Input input) {
+    while (input.end() - input.start() >= 2
+        && input.bytes()[input.start()] == CR
+        && input.bytes()[input.start() + 1] == LF) {
+      input.take(2);
     }
-    int length = find(input, limits, whenBegun);
+    return !input.isEmpty()
+        && (input.bytes()[input.start()] != CR || input.end() - input.start() > 1);
+  }
+
+  /**
+   * Reads the next one, which {@linkplain #hasBegun has begun}.
+   *
+   * @param whenIncomplete called once, if it has to wait for more of it
+   */
+  static RequestHead read(Input input, HttpLimits limits, Runnable whenIncomplete)
+      throws IOException, Rejected {
+    int length = find(input, limits, whenIncomplete);
     byte[] bytes = input.bytes();
     int start = input.start();
     input.take(length);
-    return parse(bytes, start, start + length, limits);
-  }
-
-  /** Clients of old send one too many after a body. Returns false at the end. */
-  private static boolean skipEmptyLines(Input input) throws IOException {
-    while (true) {
-      while (!input.isEmpty()) {
-        int next = input.bytes()[input.start()];
-        if (next != CR && next != LF) {
-          return true;
-        }
-        input.take(1);
-      }
-      if (!input.more()) {
-        return false;
-      }
+    try {
+      return parse(bytes, start, start + length, limits);
+    } catch (Rejected e) {
+      throw e.toHead(new String(bytes, start, Math.min(5, length), ISO_8859_1).equals("HEAD "));
     }
   }
 
   /** Waits until the empty line behind the headers is there; returns the length up to there. */
-  private static int find(Input input, HttpLimits limits, Runnable whenBegun)
+  private static int find(Input input, HttpLimits limits, Runnable whenIncomplete)
       throws IOException, Rejected {
     int seen = 0;
-    boolean begun = false;
     while (true) {
       byte[] bytes = input.bytes();
       int start = input.start();
       int end = input.end();
-      for (int i = Math.max(start + 3, start + seen); i < end; i++) {
-        if (bytes[i] == LF && bytes[i - 1] == CR && bytes[i - 2] == LF && bytes[i - 3] == CR) {
-          return i + 1 - start;
+      for (int i = start + seen; i < end; i++) {
+        if (bytes[i] == LF) {
+          if (i == start || bytes[i - 1] != CR) {
+            throw bad("a line ends with a line feed alone");
+          }
+          if (i - start >= 3 && bytes[i - 2] == LF && bytes[i - 3] == CR) {
+            return i + 1 - start;
+          }
         }
       }
+      if (end - start > limits.headBytes()) {
+        throw tooLarge(bytes, start, start + limits.headBytes());
+      }
+      if (seen == 0) {
+        if (!TOKEN[bytes[start] & 0xFF]) {
+          throw bad(
+              "the request does not begin with a method"); // it may be TLS: no wait for a line
+        }
+        whenIncomplete.run();
+      }
       seen = end - start;
-      if (seen > limits.headBytes()) {
-        throw tooLarge(bytes, start, end);
-      }
-      if (!begun) {
-        begun = true;
-        whenBegun.run();
-      }
       if (!input.more()) {
         throw new Rejected(Status.BAD_REQUEST, "the request ends in the middle of its headers");
       }
     }
   }
 
-  private static Rejected tooLarge(byte[] bytes, int start, int end) {
-    for (int i = start; i < end; i++) {
-      if (bytes[i] == LF) {
-        return new Rejected(Status.HEADERS_TOO_LARGE, "the headers are too long");
-      }
-    }
-    return new Rejected(Status.URI_TOO_LONG, "the request line is too long");
+  /** Tells what is too large, the request line or the headers, by where the limit is. */
+  private static Rejected tooLarge(byte[] bytes, int start, int limit) {
+    return indexOf(bytes, start, limit, LF) == limit
+        ? new Rejected(Status.URI_TOO_LONG, "the request line is too long")
+        : new Rejected(Status.HEADERS_TOO_LARGE, "the headers are too long");
   }
 
   // ---- parsing ----
@@ -139,7 +163,10 @@ final class RequestHead {
     int firstSpace = indexOf(bytes, start, end, ' ');
     int secondSpace = indexOf(bytes, firstSpace + 1, end, ' ');
     int lineEnd = indexOf(bytes, start, end, CR);
-    if (firstSpace == start || secondSpace >= lineEnd || secondSpace == firstSpace + 1) {
+    if (firstSpace == start
+        || secondSpace >= lineEnd
+        || secondSpace == firstSpace + 1
+        || bytes[lineEnd + 1] != LF) {
       throw bad("the request line is not METHOD TARGET VERSION");
     }
     for (int i = start; i < firstSpace; i++) {
@@ -156,10 +183,14 @@ final class RequestHead {
             new String(bytes, firstSpace + 1, secondSpace - firstSpace - 1, ISO_8859_1),
             http10,
             new RequestHeaders(Arrays.copyOfRange(bytes, headersStart, headersEnd)));
-    if (!isPlain(bytes, firstSpace + 1, secondSpace)) {
-      head.parseUri();
+    if (!isPlain(bytes, firstSpace + 1, secondSpace) || head.method.equals("CONNECT")) {
+      head.parseTarget();
     }
-    head.parseHeaders(bytes, headersStart, headersEnd, limits);
+    int lines = head.parseHeaders(bytes, headersStart, headersEnd, limits);
+    if (end - start + (long) OVERHEAD_OF_LINE * (lines + 1) > limits.headBytes()) {
+      throw tooLarge(bytes, start, start + Math.min(limits.headBytes(), end - start));
+    }
+    head.checkFraming(limits);
     return head;
   }
 
@@ -208,18 +239,38 @@ final class RequestHead {
     return true;
   }
 
-  private void parseUri() throws Rejected {
+  /** Parses a target of any of the four forms of RFC 9112, section 3.2. */
+  private void parseTarget() throws Rejected {
+    if (method.equals("CONNECT")) {
+      throw new Rejected(Status.NOT_IMPLEMENTED, "this server is no proxy: it does not CONNECT");
+    }
+    if (!target.chars().allMatch(c -> TARGET[c])) {
+      throw bad("the target has a character that is not allowed");
+    }
+    URI parsed;
     try {
-      uri = new URI(target);
+      parsed = new URI(target);
     } catch (URISyntaxException e) {
       throw bad("the target is not a URI: " + e.getReason());
     }
-    if (uri.getPath() == null) {
-      throw bad("the target has no path");
+    uri = parsed;
+    if (target.startsWith("/") || (target.equals("*") && method.equals("OPTIONS"))) {
+      return;
+    }
+    if (!"http".equalsIgnoreCase(parsed.getScheme())
+        && !"https".equalsIgnoreCase(parsed.getScheme())) {
+      throw bad("the target is neither a path nor a URI of http or https");
+    }
+    String authority = parsed.getRawAuthority();
+    if (authority == null
+        || authority.startsWith(":")
+        || !Authority.isValid(authority.getBytes(ISO_8859_1), 0, authority.length())) {
+      throw bad("the target has no host, or a user before it");
     }
   }
 
-  private void parseHeaders(byte[] bytes, int start, int end, HttpLimits limits) throws Rejected {
+  /** Checks each header line and notes those that matter here; returns how many there are. */
+  private int parseHeaders(byte[] bytes, int start, int end, HttpLimits limits) throws Rejected {
     int count = 0;
     for (int at = start; at < end; ) {
       int colon = at;
@@ -230,7 +281,7 @@ final class RequestHead {
         throw bad("a header line is not NAME: VALUE");
       }
       int lineEnd = colon + 1;
-      while (isValue(bytes[lineEnd])) {
+      while (isValue(bytes[lineEnd] & 0xFF)) {
         lineEnd++;
       }
       if (bytes[lineEnd] != CR || bytes[lineEnd + 1] != LF) {
@@ -243,8 +294,20 @@ final class RequestHead {
       parseHeader(bytes, at, colon, lineEnd);
       at = lineEnd + 2;
     }
-    if (lengthSeen && encodingSeen) {
-      throw bad("the request has a Content-Length and a Transfer-Encoding");
+    return count;
+  }
+
+  /** Checks what only all headers together tell. */
+  private void checkFraming(HttpLimits limits) throws Rejected {
+    if (!hostSeen && !http10) {
+      throw bad("the request has no Host");
+    }
+    if (encodings != null) {
+      bodyLength = CHUNKED;
+      checkEncodings(encodings);
+      if (lengthSeen) {
+        throw bad("the request has a Content-Length and a Transfer-Encoding");
+      }
     }
     if (bodyLength > limits.bodyBytes()) {
       throw new Rejected(
@@ -252,13 +315,34 @@ final class RequestHead {
     }
   }
 
-  private static boolean isValue(byte b) {
-    return (b >= ' ' && b != 127) || b < 0 || b == '\t';
+  /** RFC 9112, section 6.3: without chunked at the end the end of the body cannot be known. */
+  private static void checkEncodings(String encodings) throws Rejected {
+    List<String> codings =
+        Arrays.stream(encodings.split(",", -1))
+            .map(coding -> coding.strip().toLowerCase(Locale.ROOT))
+            .filter(coding -> !coding.isEmpty())
+            .toList();
+    if (codings.isEmpty() || codings.indexOf("chunked") != codings.size() - 1) {
+      throw bad("the Transfer-Encoding does not end with chunked, once");
+    }
+    if (codings.size() > 1) {
+      throw new Rejected(
+          Status.NOT_IMPLEMENTED, "the only Transfer-Encoding that is known is chunked");
+    }
   }
 
   /** Takes note of what a header says to the server; its length tells most of them apart. */
   private void parseHeader(byte[] bytes, int start, int colon, int end) throws Rejected {
     switch (colon - start) {
+      case 4 -> {
+        if (is("host", bytes, start)) {
+          if (hostSeen) {
+            throw bad("the request has two Hosts");
+          }
+          hostSeen = true;
+          checkHost(bytes, colon + 1, end);
+        }
+      }
       case 6 -> {
         if (is("expect", bytes, start)) {
           if (!"100-continue".equalsIgnoreCase(value(bytes, colon, end))) {
@@ -286,15 +370,25 @@ final class RequestHead {
       }
       case 17 -> {
         if (is("transfer-encoding", bytes, start)) {
-          if (encodingSeen || !"chunked".equalsIgnoreCase(value(bytes, colon, end))) {
-            throw new Rejected(
-                Status.NOT_IMPLEMENTED, "the only Transfer-Encoding that is known is chunked");
-          }
-          encodingSeen = true;
-          bodyLength = CHUNKED;
+          String value = value(bytes, colon, end);
+          encodings = encodings == null ? value : encodings + "," + value;
         }
       }
       default -> {}
+    }
+  }
+
+  private static void checkHost(byte[] bytes, int from, int to) throws Rejected {
+    int start = from;
+    int end = to;
+    while (start < end && (bytes[start] == ' ' || bytes[start] == '\t')) {
+      start++;
+    }
+    while (start < end && (bytes[end - 1] == ' ' || bytes[end - 1] == '\t')) {
+      end--;
+    }
+    if (!Authority.isValid(bytes, start, end)) {
+      throw bad("the Host is not NAME or NAME:PORT");
     }
   }
 
@@ -351,11 +445,11 @@ final class RequestHead {
     return known;
   }
 
-  /** The decoded path, which contexts are found by. */
+  /** The decoded path, which contexts are found by; a URI that has none means the root. */
   String path() {
     URI known = uri;
     if (known != null) {
-      return known.getPath();
+      return known.getPath().isEmpty() ? "/" : known.getPath();
     }
     int query = target.indexOf('?');
     return query < 0 ? target : target.substring(0, query);
@@ -382,8 +476,11 @@ final class RequestHead {
     return expectsContinue;
   }
 
-  /** Whether the client wants the connection to stay open. */
+  /**
+   * Whether another request may follow. None may follow chunks of HTTP/1.0, which does not know
+   * them: RFC 9112, section 6.1.
+   */
   boolean keepsAlive() {
-    return !wantsClose && (!http10 || wantsKeepAlive);
+    return !wantsClose && (!http10 || (wantsKeepAlive && encodings == null));
   }
 }

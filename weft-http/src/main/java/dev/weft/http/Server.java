@@ -47,9 +47,12 @@ final class Server {
   private final boolean encrypted;
   private final HttpLimits limits = HttpLimits.fromProperties();
   private final Contexts contexts = new Contexts();
+
+  // that of requests which none of the program's contexts is for
+  private final Context nothing;
   private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
 
-  // how many there are: to ask the set would be to count
+  // the size of the set, which would have to count
   private final AtomicInteger open = new AtomicInteger();
 
   // under this
@@ -68,6 +71,7 @@ final class Server {
   Server(HttpServer facade, boolean encrypted) {
     this.facade = facade;
     this.encrypted = encrypted;
+    this.nothing = new Context(facade, "/", null);
   }
 
   // ---- life ----
@@ -121,9 +125,6 @@ final class Server {
       if (listener != null) {
         listener.close();
       }
-      if (clock != null) {
-        clock.cancel();
-      }
     }
     try {
       connections.stream().filter(c -> !c.isBusy()).forEach(Connection::abort);
@@ -135,6 +136,13 @@ final class Server {
       Thread.currentThread().interrupt();
     } finally {
       connections.forEach(Connection::abort);
+      stopClock();
+    }
+  }
+
+  private synchronized void stopClock() {
+    if (clock != null) {
+      clock.cancel();
     }
   }
 
@@ -226,8 +234,13 @@ final class Server {
     connections.forEach(connection -> connection.closeIfExpired(now));
   }
 
-  int tickAfter(int seconds) {
-    return tick + seconds * TICKS_A_SECOND + 1;
+  /** Returns the tick that it is. */
+  int now() {
+    return tick;
+  }
+
+  static int tickAfter(int from, int seconds) {
+    return from + seconds * TICKS_A_SECOND + 1;
   }
 
   // ---- settings ----
@@ -238,6 +251,10 @@ final class Server {
 
   Contexts contexts() {
     return contexts;
+  }
+
+  Context nothing() {
+    return nothing;
   }
 
   Context createContext(String path, @Nullable HttpHandler handler) {

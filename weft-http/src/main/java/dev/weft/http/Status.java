@@ -4,6 +4,7 @@ package dev.weft.http;
 final class Status {
   static final int SWITCHING_PROTOCOLS = 101;
   static final int NO_CONTENT = 204;
+  static final int RESET_CONTENT = 205;
   static final int NOT_MODIFIED = 304;
   static final int BAD_REQUEST = 400;
   static final int NOT_FOUND = 404;
@@ -28,7 +29,7 @@ final class Status {
       case 202 -> "Accepted";
       case 203 -> "Non-Authoritative Information";
       case NO_CONTENT -> "No Content";
-      case 205 -> "Reset Content";
+      case RESET_CONTENT -> "Reset Content";
       case 206 -> "Partial Content";
       case 300 -> "Multiple Choices";
       case 301 -> "Moved Permanently";

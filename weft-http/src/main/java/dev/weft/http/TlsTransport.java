@@ -400,6 +400,15 @@ final class TlsTransport implements Transport {
     stream.close();
   }
 
+  /** {@inheritDoc} What comes is discarded encrypted: nothing of it would be used. */
+  @Override
+  public void linger(long mostBytes) throws IOException {
+    engine.closeOutbound();
+    sendLastWord();
+    stream.shutdownOutput();
+    PlainTransport.discard(stream, mostBytes);
+  }
+
   /** Sends a close_notify or an alert that the engine has ready, if that can be done soon. */
   private void sendLastWord() {
     if (!outbound.tryLock()) {

@@ -13,6 +13,13 @@ interface Transport extends AutoCloseable {
   /** Writes all of it. */
   void write(byte[] bytes, int offset, int length) throws IOException;
 
+  /**
+   * Ends the output and then discards what comes, until the other side ends too or has sent so many
+   * bytes. To close a socket that has unread bytes would reset the connection, and the other side
+   * could lose what was sent to it last: RFC 9112, section 9.6.
+   */
+  void linger(long mostBytes) throws IOException;
+
   /** Returns the address of this end. */
   InetSocketAddress localAddress() throws IOException;
 
@@ -22,7 +29,7 @@ interface Transport extends AutoCloseable {
   /** Returns what was agreed on with the other side, or null if nothing is encrypted. */
   @Nullable SSLSession session();
 
-  /** Closes it; whoever waits for it is woken. Any thread may, at any time, and twice. */
+  /** Closes it, which wakes waiting readers and writers. Any thread may, at any time, and twice. */
   @Override
   void close();
 

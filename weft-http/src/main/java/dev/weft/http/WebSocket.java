@@ -39,7 +39,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A client that breaks the protocol is told so by a close frame, and whoever receives by a
  * {@link ProtocolException}. So is one whose message is longer than {@code -Dweft.http.maxMessage}
- * bytes, by default 1 MiB.
+ * bytes, by default 1 MiB; compressed messages count as they are inflated.
+ *
+ * <p>Messages of {@code -Dweft.http.deflateFrom} bytes, by default 1,024, or more are sent
+ * compressed if the client offers that (RFC 7692); 0 turns compression off.
  *
  * <p>A browser lets any page open a WebSocket to any server, with the user's cookies: who relies on
  * those looks at the {@code Origin} in {@link #requestHeaders()} first.
@@ -66,6 +69,8 @@ public final class WebSocket implements AutoCloseable {
 
   private static final String LIMIT_PROPERTY = "weft.http.maxMessage";
   private static final int USUAL_LIMIT = 1 << 20;
+  private static final String DEFLATE_PROPERTY = "weft.http.deflateFrom";
+  private static final int USUAL_DEFLATE = 1024;
 
   private final Transport transport;
   private final WebSocketFrames frames;
@@ -92,9 +97,10 @@ public final class WebSocket implements AutoCloseable {
       URI uri,
       Headers requestHeaders,
       Optional<String> subprotocol,
-      int limit) {
+      int limit,
+      int deflateFrom) {
     this.transport = connection.transport();
-    this.frames = new WebSocketFrames(connection.input(), connection.output(), limit);
+    this.frames = new WebSocketFrames(connection.input(), connection.output(), limit, deflateFrom);
     this.uri = uri;
     this.requestHeaders = requestHeaders;
     this.subprotocol = subprotocol;
@@ -115,7 +121,8 @@ public final class WebSocket implements AutoCloseable {
    * HttpHandler)} that makes a WebSocket of each request and calls the handler for it. A request
    * that does not ask for one gets 400 and the reason, one for another version of the protocol 426.
    *
-   * @throws IllegalArgumentException if {@code -Dweft.http.maxMessage} is no positive number
+   * @throws IllegalArgumentException if {@code -Dweft.http.maxMessage} is no positive number, or
+   *     {@code -Dweft.http.deflateFrom} no number
    */
   public static HttpHandler handler(WebSocketHandler handler) {
     return handler(List.of(), handler);
@@ -135,22 +142,26 @@ public final class WebSocket implements AutoCloseable {
             "a subprotocol must be letters, digits and !#$%&'*+-.^_`|~, not \"" + name + '"');
       }
     }
-    return new WebSocketUpgrade(known, Objects.requireNonNull(handler, "handler"), limit());
+    return new WebSocketUpgrade(
+        known,
+        Objects.requireNonNull(handler, "handler"),
+        bytes(LIMIT_PROPERTY, USUAL_LIMIT, 1),
+        bytes(DEFLATE_PROPERTY, USUAL_DEFLATE, 0));
   }
 
-  private static int limit() {
-    String value = System.getProperty(LIMIT_PROPERTY, Integer.toString(USUAL_LIMIT)).strip();
+  private static int bytes(String property, int usual, int least) {
+    String value = System.getProperty(property, Integer.toString(usual)).strip();
     try {
-      int limit = Integer.parseInt(value);
-      if (limit > 0) {
-        return limit;
+      int bytes = Integer.parseInt(value);
+      if (bytes >= least) {
+        return bytes;
       }
     } catch (NumberFormatException e) {
       // said below
     }
     throw new IllegalArgumentException(
-        "-D%s must be a number of bytes from 1 to %d, not %s"
-            .formatted(LIMIT_PROPERTY, Integer.MAX_VALUE, value));
+        "-D%s must be a number of bytes from %d to %d, not %s"
+            .formatted(property, least, Integer.MAX_VALUE, value));
   }
 
   // ---- receiving ----
@@ -232,7 +243,7 @@ public final class WebSocket implements AutoCloseable {
       switch (frame.opcode()) {
         case WebSocketFrames.TEXT -> {
           if (isOpen()) {
-            return new Text(WebSocketFrames.decode(frame.payload()));
+            return new Text(new String(frame.payload(), StandardCharsets.UTF_8));
           }
         }
         case WebSocketFrames.BINARY -> {

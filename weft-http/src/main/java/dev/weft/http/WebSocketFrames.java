@@ -5,9 +5,7 @@ import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.net.ProtocolException;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>A header is taken when all of it is there, and what has come of a payload is kept here. So
  *       a read that fails while it waits, by an interrupt, can be called again and goes on.
- *   <li>{@code size <= message.length <= limit}; the array grows with what comes, not with what is
+ *   <li>{@code size <= message.length <= most()}; the array grows with what comes, not with what is
  *       announced.
  *   <li>{@code 0 <= done <= length}; {@code done < length} only in the middle of a frame.
  * </ul>
@@ -44,7 +42,8 @@ final class WebSocketFrames {
   static final int MOST_CONTROL = 125;
 
   private static final int FIN = 0x80;
-  private static final int RESERVED = 0x70;
+  private static final int COMPRESSED = 0x40;
+  private static final int RESERVED = 0x30;
   private static final int OPCODE = 0x0F;
   private static final int MASKED = 0x80;
   private static final int LENGTH = 0x7F;
@@ -82,6 +81,7 @@ final class WebSocketFrames {
   private final Input input;
   private final Output output;
   private final int limit;
+  private final int deflateFrom;
 
   // the frame under way, or the last one; the first byte of the key is the lowest
   private int opcode;
@@ -93,8 +93,10 @@ final class WebSocketFrames {
 
   // the message under way; CONTINUATION if there is none
   private int kind = CONTINUATION;
+  private boolean compressed;
   private byte[] message = NOTHING;
   private int size;
+  private final Utf8Check text = new Utf8Check();
 
   // the control frame under way
   private byte[] control = NOTHING;
@@ -103,17 +105,21 @@ final class WebSocketFrames {
    * Creates it.
    *
    * @param limit how many bytes a message may have
+   * @param deflateFrom how many bytes make a message be compressed; 0 if the two sides have not
+   *     agreed on {@link WebSocketDeflate}
    */
-  WebSocketFrames(Input input, Output output, int limit) {
+  WebSocketFrames(Input input, Output output, int limit, int deflateFrom) {
     this.input = input;
     this.output = output;
     this.limit = limit;
+    this.deflateFrom = deflateFrom;
   }
 
   // ---- reading ----
 
   /**
-   * Waits for the next message or control frame; null at the end of the connection.
+   * Waits for the next message or control frame; null at the end of the connection. The payload of
+   * a text is UTF-8.
    *
    * @throws Violation if the other side breaks the rules; nothing can be read after that
    * @throws EOFException if the connection ends in the middle
@@ -126,8 +132,7 @@ final class WebSocketFrames {
         return new Frame(opcode, control);
       }
       if (last) {
-        Frame whole =
-            new Frame(kind, size == message.length ? message : Arrays.copyOf(message, size));
+        Frame whole = new Frame(kind, compressed ? inflated() : plain());
         kind = CONTINUATION;
         message = NOTHING;
         size = 0;
@@ -135,6 +140,25 @@ final class WebSocketFrames {
       }
     }
     return null;
+  }
+
+  private byte[] plain() throws Violation {
+    if (kind == TEXT && !text.isComplete()) {
+      throw notText();
+    }
+    return size == message.length ? message : Arrays.copyOf(message, size);
+  }
+
+  private byte[] inflated() throws Violation {
+    byte[] inflated = WebSocketDeflate.inflate(message, size, limit);
+    if (kind == TEXT && !Utf8Check.isText(inflated)) {
+      throw notText();
+    }
+    return inflated;
+  }
+
+  private static Violation notText() {
+    return new Violation(WebSocketClose.NOT_UTF_8, "a text is not UTF-8");
   }
 
   /** Returns false if there is no further frame. */
@@ -154,11 +178,14 @@ final class WebSocketFrames {
       throw new EOFException("the other side has ended in the middle of a frame");
     }
     long announced = extra == 0 ? form : lengthOf(extra);
-    boolean isControl = (first & OPCODE) >= CLOSE;
-    if (!isControl && announced > limit - size) {
+    boolean isControl = opcodeOf(first) >= CLOSE;
+    if (!isControl && opcodeOf(first) != CONTINUATION) {
+      compressed = (first & COMPRESSED) != 0;
+    }
+    if (!isControl && announced > most() - size) {
       throw new Violation(WebSocketClose.TOO_LARGE, "a message has more than " + limit + " bytes");
     }
-    opcode = first & OPCODE;
+    opcode = opcodeOf(first);
     last = (first & FIN) != 0;
     key = Integer.reverseBytes((int) bigEndian(2 + extra, SIZE_OF_KEY));
     length = (int) announced;
@@ -173,10 +200,20 @@ final class WebSocketFrames {
     return true;
   }
 
+  private static int opcodeOf(int first) {
+    return first & OPCODE;
+  }
+
+  /** How many bytes may come; what cannot be compressed gets a little longer by the attempt. */
+  private long most() {
+    return compressed ? limit + (limit >> 8) + 64L : limit;
+  }
+
   /** Looks at the first two bytes of a header. */
   private void check(int first, int second) throws Violation {
-    int next = first & OPCODE;
-    if ((first & RESERVED) != 0) {
+    int next = opcodeOf(first);
+    boolean mayBeCompressed = deflateFrom > 0 && (next == TEXT || next == BINARY);
+    if ((first & (mayBeCompressed ? RESERVED : RESERVED | COMPRESSED)) != 0) {
       throw violation("a frame has reserved bits set");
     }
     if ((second & MASKED) == 0) {
@@ -251,6 +288,9 @@ final class WebSocketFrames {
         message = Arrays.copyOf(message, nextSize());
       }
       int count = fill(message, size, Math.min(length - done, message.length - size));
+      if (kind == TEXT && !compressed && !text.accepts(message, size, count)) {
+        throw notText();
+      }
       done += count;
       size += count;
     }
@@ -262,7 +302,7 @@ final class WebSocketFrames {
    */
   private int nextSize() {
     long needed = size + (long) (length - done);
-    long wanted = last ? needed : Math.min(limit, Math.max(needed, 2L * size));
+    long wanted = last ? needed : Math.min(most(), Math.max(needed, 2L * size));
     return (int) Math.min(wanted, size + (long) Math.max(size, BELIEVED));
   }
 
@@ -297,23 +337,29 @@ final class WebSocketFrames {
 
   /** Returns the text that the bytes are in UTF-8. */
   static String decode(byte[] bytes) throws Violation {
-    String text = new String(bytes, StandardCharsets.UTF_8);
-    if (text.indexOf('\uFFFD') >= 0) { // it was sent, or it stands for what cannot be read
-      try {
-        StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
-      } catch (CharacterCodingException e) {
-        throw new Violation(WebSocketClose.NOT_UTF_8, "a text is not UTF-8");
-      }
+    if (!Utf8Check.isText(bytes)) {
+      throw notText();
     }
-    return text;
+    return new String(bytes, StandardCharsets.UTF_8);
   }
 
   // ---- writing ----
 
   /** Sends a message or control frame, in one frame. */
   void write(int kindOfFrame, byte[] payload) throws IOException {
+    if (deflateFrom > 0 && kindOfFrame < CLOSE && payload.length >= deflateFrom) {
+      byte[] shorter = WebSocketDeflate.deflate(payload);
+      if (shorter != null) {
+        writeFrame(FIN | COMPRESSED | kindOfFrame, shorter);
+        return;
+      }
+    }
+    writeFrame(FIN | kindOfFrame, payload);
+  }
+
+  private void writeFrame(int first, byte[] payload) throws IOException {
     int count = payload.length;
-    output.write(FIN | kindOfFrame);
+    output.write(first);
     if (count < LENGTH_OF_2) {
       output.write(count);
     } else if (count < 1 << 16) {

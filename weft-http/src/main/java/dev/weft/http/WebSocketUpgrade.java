@@ -31,11 +31,14 @@ final class WebSocketUpgrade implements HttpHandler {
   private final List<String> subprotocols;
   private final WebSocketHandler handler;
   private final int limit;
+  private final int deflateFrom;
 
-  WebSocketUpgrade(List<String> subprotocols, WebSocketHandler handler, int limit) {
+  WebSocketUpgrade(
+      List<String> subprotocols, WebSocketHandler handler, int limit, int deflateFrom) {
     this.subprotocols = subprotocols;
     this.handler = handler;
     this.limit = limit;
+    this.deflateFrom = deflateFrom;
   }
 
   @Override
@@ -56,9 +59,21 @@ final class WebSocketUpgrade implements HttpHandler {
     }
     Optional<String> subprotocol = choose(tokens(request, "Sec-WebSocket-Protocol").toList());
     subprotocol.ifPresent(chosen -> response.set("Sec-WebSocket-Protocol", chosen));
+    Optional<String> deflate =
+        deflateFrom == 0
+            ? Optional.empty()
+            : WebSocketDeflate.answer(tokens(request, "Sec-WebSocket-Extensions").toList());
+    deflate.ifPresent(agreed -> response.set("Sec-WebSocket-Extensions", agreed));
     response.set("Sec-WebSocket-Accept", accept(request.getFirst("Sec-WebSocket-Key")));
     Upgraded connection = Exchange.of(exchange).upgrade();
-    serve(new WebSocket(connection, exchange.getRequestURI(), request, subprotocol, limit));
+    serve(
+        new WebSocket(
+            connection,
+            exchange.getRequestURI(),
+            request,
+            subprotocol,
+            limit,
+            deflate.isPresent() ? deflateFrom : 0));
   }
 
   // ---- the request ----

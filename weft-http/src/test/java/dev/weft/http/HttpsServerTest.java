@@ -134,7 +134,7 @@ class HttpsServerTest {
     server.createContext("/", HttpsServerTest::echo);
     server.start();
     try (RawClient client = new RawClient(server.getAddress())) {
-      client.send("GET / HTTP/1.1\n\n");
+      client.send("GET / HTTP/1.1\nHost: x\n\n");
       assertThatIOException().isThrownBy(client::receive);
     }
     assertThat(

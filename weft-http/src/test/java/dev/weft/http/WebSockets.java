@@ -139,16 +139,21 @@ final class WebSockets {
     }
 
     WebSocketFrames frames(int limit) {
-      return new WebSocketFrames(new Input(this), new Output(this), limit);
+      return new WebSocketFrames(new Input(this), new Output(this), limit, 0);
     }
 
     WebSocket socket(int limit) {
+      return socket(limit, 0);
+    }
+
+    WebSocket socket(int limit, int deflateFrom) {
       return new WebSocket(
           new Upgraded(new Input(this), new Output(this), this),
           URI.create("/memory"),
           new Headers(),
           Optional.empty(),
-          limit);
+          limit,
+          deflateFrom);
     }
 
     byte[] written() {
@@ -198,6 +203,9 @@ final class WebSockets {
     public void abort() {
       close();
     }
+
+    @Override
+    public void linger(long mostBytes) {}
 
     @Override
     public InetSocketAddress localAddress() {

@@ -79,6 +79,13 @@ public final class Stress {
               "answers",
               HookStress::run),
           new LongRun(
+              "http-fuzz",
+              "a fuzzer sends the web server's parsers what no test has thought of",
+              3_600,
+              "seconds",
+              "inputs",
+              HttpFuzz::run),
+          new LongRun(
               "models",
               "a model checker tries the interleavings of locks, channels and select",
               20,
