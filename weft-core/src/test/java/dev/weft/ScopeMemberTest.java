@@ -174,7 +174,7 @@ class ScopeMemberTest {
   }
 
   @Test
-  void theStartingFiberCallsTheJoinerOneCallAtATime() {
+  void theStartingFiberCallsTheJoinerOneCallAtATime() throws Exception {
     class Counting implements Scope.Joiner<Integer> {
       private int begun;
       private int ended;
@@ -202,12 +202,14 @@ class ScopeMemberTest {
     }
     Counting joiner = new Counting();
     try (Scope scope = Scope.open(joiner)) {
-      scope.go(
-          () -> {
-            joiner.expected.set(Fiber.current().orElseThrow());
-            scope.go(() -> {});
-            joiner.expected.set(null);
-          });
+      Fiber<Void> first =
+          scope.go(
+              () -> {
+                joiner.expected.set(Fiber.current().orElseThrow());
+                scope.go(() -> {});
+                joiner.expected.set(null);
+              });
+      first.join(); // before other fibers start fibers, which are not expected
       for (int i = 0; i < 8; i++) {
         scope.go(
             () -> {

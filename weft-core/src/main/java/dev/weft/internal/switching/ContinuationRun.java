@@ -52,10 +52,7 @@ final class ContinuationRun {
       try {
         Inside.checkTested(Continuation.class);
         run = define();
-      } catch (UnsupportedJdk
-          | ReflectiveOperationException
-          | RuntimeException
-          | LinkageError e) {
+      } catch (UnsupportedJdk | ReflectiveOperationException | RuntimeException | LinkageError e) {
         misfit = e;
       }
     }

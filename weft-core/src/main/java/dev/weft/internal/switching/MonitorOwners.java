@@ -31,10 +31,10 @@ import org.jspecify.annotations.Nullable;
  * still: what a mounted virtual thread holds is not known. Platform threads are asked by {@code
  * ThreadMXBean}, if the JVM has it; that names a monitor by its class and identity hash code.
  *
- * <p>If a JDK has other snapshots, no monitor has a known owner. And a snapshot of a thread that was
- * notified and waits to enter its monitor again does not name the monitor once the JVM has compiled
- * {@code Object.wait}: a compiled native frame has no receiver to read ({@code detect_locks} in
- * HotSpot's {@code threadService.cpp}).
+ * <p>If a JDK has other snapshots, no monitor has a known owner. And a snapshot of a thread that
+ * was notified and waits to enter its monitor again does not name the monitor once the JVM has
+ * compiled {@code Object.wait}: a compiled native frame has no receiver to read ({@code
+ * detect_locks} in HotSpot's {@code threadService.cpp}).
  */
 public final class MonitorOwners {
   private static final @Nullable Snapshots SNAPSHOTS = Snapshots.orNull();

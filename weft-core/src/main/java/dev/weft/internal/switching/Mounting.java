@@ -96,10 +96,7 @@ public final class Mounting {
       try {
         Inside.checkTested(Class.forName("java.lang.VirtualThread"));
         run = MountingClass.define();
-      } catch (UnsupportedJdk
-          | ReflectiveOperationException
-          | RuntimeException
-          | LinkageError e) {
+      } catch (UnsupportedJdk | ReflectiveOperationException | RuntimeException | LinkageError e) {
         misfit = e;
       }
     }
