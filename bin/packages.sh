@@ -80,50 +80,51 @@ compare() { # FOLDER FOLDER
 # ---- new
 
 make_new() { # DIR
-  local folder=${1-} usage='usage: ./weft new DIR' name repository=$root/repository version commit time
+  local folder=${1-} usage='usage: ./weft new DIR' repository=$root/repository version name
   case $#$folder in 1-*) die 2 "unknown option '$folder'; $usage" ;; 1?*) ;; *) die 2 "$usage" ;; esac
   if [ -e "$folder" ] && { [ ! -d "$folder" ] || [ -n "$(ls -A "$folder")" ]; }; then
     die 2 "cannot make a project in $folder: it exists and is not an empty folder"
   fi
   find_jdk
-  find_version
   if is_clone; then
     repository=$work/packages/repository
     build_repository_if_changed
   fi
-  mkdir -p "$folder" && cp -R "$root/template/." "$folder" || die 1 "cannot write into $folder"
-  name=$(cd "$folder" && basename "$PWD" | tr -c 'A-Za-z0-9_.\n-' -)
-  fill_in "$folder/pom.xml" "$name" && fill_in "$folder/README.md" "$name" &&
+  version=$(ls "$repository/dev/weft/weft-bom")
+  mkdir -p "$folder" && cp -R "$root/template/." "$folder" &&
+    name=$(cd "$folder" && basename "$PWD" | tr -c 'A-Za-z0-9_.\n-' -) &&
+    fill_in "$folder/pom.xml" && fill_in "$folder/README.md" &&
     cp "$root/weft.args" "$folder/.mvn/jvm.config" &&
     copy_libraries "$repository" "$folder/lib" || die 1 "cannot write into $folder"
   echo "weft: $folder is a project with Weft $version. Now:"
   printf '  cd %q\n' "$folder"
-  has_jdk "${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")}" ||
-    echo "  export JAVA_HOME=$jdk"
+  has_jdk "${JAVA_HOME:-$(java_on_path)}" || printf '  export JAVA_HOME=%q\n' "$jdk"
   echo "  ./mvnw test"
   echo "  ./mvnw compile exec:java"
 }
 
-# The jars and poms without Javadoc and bills of materials: a project needs no more to build.
+# The jars and poms without Javadoc and bills of materials: a project needs no more to build. The
+# version is a new one for each build, because Maven never looks again for one that it has seen.
 build_repository_if_changed() {
-  local sources=(pom.xml weft-cli/{pom.xml,src/main}) module
+  local sources=(pom.xml weft-cli/{pom.xml,src/main}) module version commit time
   for module in $(published); do sources+=("$module"/{pom.xml,src/main}); done
   changed packages.built "${sources[@]}" || return 0
-  find_origin
-  make_folder "$root/target" && lock
+  lock
   if changed packages.built "${sources[@]}"; then
     touch "$work/packages.building"
+    find_origin
+    case $version in *-SNAPSHOT) version=${version%SNAPSHOT}dev.$(date -u +%Y%m%d%H%M%S) ;; esac
     build_packages "$work/packages" -Dmaven.javadoc.skip -Dcyclonedx.skip
     mv "$work/packages.building" "$work/packages.built"
   fi
   unlock
 }
 
-fill_in() { # FILE NAME
-  sed -e "s|@name@|$2|g" -e "s|@version@|$version|g" "$1" >"$1.new" && mv "$1.new" "$1"
+fill_in() { # FILE: needs $name and $version
+  sed -e "s|@name@|$name|g" -e "s|@version@|$version|g" "$1" >"$1.new" && mv "$1.new" "$1"
 }
 
-# A Maven repository needs one checksum of a file, or Maven warns.
+# Copies jars, sources and poms, each with one checksum: without any, Maven warns.
 copy_libraries() { # REPOSITORY FOLDER
   (cd "$1" && find . -type f | grep -E '\.(jar|pom)(\.sha1)?$' | grep -v -e '-javadoc\.jar') |
     while IFS= read -r file; do

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class MainTest {
   @Test
   void dishesAreServedInTheOrderOfTheMenu() {
-    List<String> served = Weft.call(() -> Main.cook(List.of("soup", "cake")));
+    List<String> served = Weft.call(() -> Main.serve(List.of("soup", "cake")));
 
     assertEquals(List.of("hot soup", "hot cake"), served);
   }
