@@ -20,10 +20,11 @@ make_dist() { # [--version V] [--check]
   find_jdk
   find_origin
   version=${wanted:-$version}
+  umask 022 # the jar of the Javadoc keeps the modes of its files
   make_folder "$dist" && lock
   build_packages "$dist"
   if [ -n "$check" ]; then
-    build_packages "$dist/check/in a second folder"
+    TZ=XYZ-9 LC_ALL=C build_packages "$dist/check/in a second folder"
     compare "$dist" "$dist/check/in a second folder"
     rm -rf "$dist/check"
   fi
