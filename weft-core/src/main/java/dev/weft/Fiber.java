@@ -129,6 +129,7 @@ public final class Fiber<T> {
   private static final VarHandle THREAD;
   private static final VarHandle SLICE;
   private static final VarHandle PERMIT;
+  private static final VarHandle FIRED_FOR;
   private static final VarHandle EXPIRED_DEADLINES;
 
   static {
@@ -141,6 +142,7 @@ public final class Fiber<T> {
       SLICE = lookup.findVarHandle(Fiber.class, "slice", Runnable.class);
       TURN = lookup.findVarHandle(Fiber.class, "turn", int.class);
       PERMIT = lookup.findVarHandle(Fiber.class, "permit", boolean.class);
+      FIRED_FOR = lookup.findVarHandle(Fiber.class, "firedFor", int.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -174,6 +176,12 @@ public final class Fiber<T> {
 
   // given by schedule(), taken by suspend()
   private volatile boolean permit;
+
+  // how many suspends have returned; written by this fiber
+  private volatile int suspends;
+
+  // the greatest value of suspends for which an I/O event has fired: see wakeFor
+  private volatile int firedFor = -1;
 
   // where it belongs; changed by switchTo, on itself
   private volatile Scheduler scheduler;
@@ -356,6 +364,9 @@ public final class Fiber<T> {
     }
     Thread made = ownThread();
     if (made == NO_THREAD) {
+      while (!isDone()) {
+        Thread.onSpinWait(); // the worker that gave up on a thread is about to record the end
+      }
       Thread ended = VirtualThreads.ended(name());
       return THREAD.compareAndSet(this, NO_THREAD, ended) ? ended : ownThread();
     }
@@ -542,10 +553,14 @@ public final class Fiber<T> {
     Fiber<?> self = self("suspend");
     boolean interrupted = false;
     self.throwIfCancelled();
-    while (!self.permit) {
-      Slices.park(SUSPENDED);
-      interrupted |= Thread.interrupted();
-      self.throwIfCancelled();
+    try {
+      while (!self.permit && self.firedFor != self.suspends) {
+        Slices.park(SUSPENDED);
+        interrupted |= Thread.interrupted();
+        self.throwIfCancelled();
+      }
+    } finally {
+      self.endSuspend();
     }
     PERMIT.getAndSet(self, false); // reads too: what came before the schedule it uses up is seen
     if (interrupted) {
@@ -995,6 +1010,30 @@ public final class Fiber<T> {
   void wake() {
     permit = true;
     unpark();
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // by this fiber alone
+  private void endSuspend() {
+    suspends++;
+  }
+
+  /**
+   * Returns what wakes the current suspend of this fiber, or the next one if it is in none; once
+   * that has returned it wakes nothing.
+   */
+  Runnable suspendWaker() {
+    int suspend = suspends;
+    return () -> wakeFor(suspend);
+  }
+
+  private void wakeFor(int suspend) {
+    int seen = firedFor;
+    while (seen - suspend < 0 && !FIRED_FOR.compareAndSet(this, seen, suspend)) {
+      seen = firedFor;
+    }
+    if (suspends == suspend) {
+      unpark();
+    }
   }
 
   /** Unparks a thread, be it a fiber's or not. */

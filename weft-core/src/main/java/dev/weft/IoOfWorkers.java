@@ -52,7 +52,7 @@ final class IoOfWorkers implements IoHost {
       throw new IllegalStateException(
           "cannot add an event without a callback outside a fiber: there is none to schedule");
     }
-    return self::wake;
+    return self.suspendWaker();
   }
 
   @Override

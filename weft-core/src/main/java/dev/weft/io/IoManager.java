@@ -13,8 +13,10 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectableChannel;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +64,8 @@ public final class IoManager {
 
   /**
    * Schedules the current fiber when the channel is ready: {@link dev.weft.Fiber#suspend} returns
-   * then, or if it is called later returns at once.
+   * then, or if it is called later returns at once. If that {@code suspend} returns for another
+   * reason, the event stays until it fires or is removed, and does not wake a later one.
    *
    * @throws IllegalStateException if the event is there already, or outside a fiber
    */
@@ -101,6 +104,23 @@ public final class IoManager {
     if (!channel.isOpen()) {
       throw new AsynchronousCloseException();
     }
+  }
+
+  /**
+   * Waits until the first of the channels is ready, or its event is cancelled, and returns that
+   * channel; returns empty if none is ready within the limit. A limit of zero is none. On return no
+   * channel has an event of this call any more, so the next call finds whatever else is ready.
+   *
+   * @throws AsynchronousCloseException if one of the channels is closed meanwhile
+   * @throws ClosedChannelException if one was closed before
+   * @throws InterruptedException if the thread is interrupted or the fiber cancelled
+   * @throws IllegalArgumentException if there is no channel to wait for
+   * @throws IllegalStateException if one of the channels has this event already
+   */
+  public <C extends SelectableChannel> Optional<C> awaitAny(
+      Collection<C> channels, IoEvent event, Duration limit)
+      throws IOException, InterruptedException {
+    return new FirstReady<>(this, channels, event).await(limit);
   }
 
   // ---- descriptors ----
@@ -147,7 +167,7 @@ public final class IoManager {
 
   // ---- what they share ----
 
-  /** One who is told. */
+  /** Is told of an event, once. */
   interface Listener {
     void fire();
   }
@@ -170,7 +190,7 @@ public final class IoManager {
     }
   }
 
-  /** One who waits in await. */
+  /** A thread that waits in {@link #await}. */
   private static final class Waiter implements Listener, IoWaits.Event {
     private final Object key;
     private final IoEvent event;
@@ -207,7 +227,8 @@ public final class IoManager {
     }
   }
 
-  private void tryAdd(Object key, IoEvent event, Listener listener) throws IOException {
+  /** Adds an event, which counts as pending until it fires or is taken out. */
+  void tryAdd(Object key, IoEvent event, Listener listener) throws IOException {
     host.pending(+1);
     boolean added = false;
     try {
@@ -245,7 +266,7 @@ public final class IoManager {
     tryAdd(key, event, waiter);
     boolean came = false;
     try {
-      came = host.await(waiter, limit.isZero() ? null : limit);
+      came = park(waiter, limit);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       InterruptedIOException interrupted =
@@ -262,11 +283,17 @@ public final class IoManager {
     }
   }
 
-  private void withdraw(Object key, IoEvent event, Waiter waiter) {
+  /** Takes the event of this listener out, silently, if it has not fired. */
+  void withdraw(Object key, IoEvent event, Listener listener) {
     Watched found = watched.get(key);
-    if (found != null && found.takeIf(event, waiter) != null) {
+    if (found != null && found.takeIf(event, listener) != null) {
       host.pending(-1);
     }
+  }
+
+  /** Parks the current thread until the event has come: see {@link IoWaits#await}. */
+  boolean park(IoWaits.Event event, Duration limit) throws InterruptedException {
+    return host.await(event, limit.isZero() ? null : limit);
   }
 
   /** Called when a listener has been taken out: it is told first, or stop() could miss both. */

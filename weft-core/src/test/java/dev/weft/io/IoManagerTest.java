@@ -106,6 +106,32 @@ class IoManagerTest {
 
   @Test
   @Feature("I1")
+  void anEventThatOutlivesItsSuspendDoesNotWakeTheNextOne() throws Exception {
+    CountDownLatch first = new CountDownLatch(1);
+    Fiber<Void> fiber =
+        scheduler.go(
+            () -> {
+              io.addEvent(left, IoEvent.READ);
+              Fiber.suspend(); // ended by schedule: the event stays
+              first.countDown();
+              Fiber.suspend();
+              called.countDown();
+            });
+    waits(fiber);
+    scheduler.schedule(fiber);
+    assertThat(first.await(15, TimeUnit.SECONDS)).isTrue();
+    waits(fiber);
+    send();
+    eventually("the event has fired", () -> io.pendingEvents() == 0);
+    io.await(left, IoEvent.READ, Duration.ofSeconds(15)); // after the event, on the same poller
+    waits(fiber);
+    assertThat(called.getCount()).isEqualTo(1);
+    scheduler.schedule(fiber);
+    awaitCall();
+  }
+
+  @Test
+  @Feature("I1")
   void withoutACallbackTheFiberIsScheduled() throws Exception {
     Fiber<Integer> reader =
         scheduler.go(

@@ -64,7 +64,7 @@ final class ChannelStress {
 
   private long round(SplittableRandom random) throws InterruptedException {
     Scheduler single = Scheduler.builder().threads(1).build().start();
-    Scheduler pair = Scheduler.builder().threads(2).build().start();
+    Scheduler pair = Scheduler.builder().threads(Threads.orElse(2)).build().start();
     List<Thread> senders = new ArrayList<>();
     List<Thread> receivers = new ArrayList<>();
     List<Fiber<Void>> fibers = new ArrayList<>();

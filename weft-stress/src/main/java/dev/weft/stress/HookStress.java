@@ -48,7 +48,7 @@ final class HookStress {
     Scheduler servers = Scheduler.builder().threads(1).name("servers").build().start();
     Scheduler clients =
         Scheduler.builder()
-            .threads(2)
+            .threads(Threads.orElse(2))
             .name("clients")
             .policy(Policy.workStealing())
             .build()

@@ -78,7 +78,7 @@ final class ScopeStress {
   private ScopeStress(long seed) {
     this.seed = seed;
     this.random = new SplittableRandom(seed);
-    int threads = 1 + random.nextInt(3);
+    int threads = Threads.orElse(1 + random.nextInt(3));
     NamedPolicy policy = NamedPolicy.any(random);
     this.description = "%s on %d threads".formatted(policy.name(), threads);
     this.scheduler =

@@ -36,7 +36,7 @@ final class SocketStress {
     SocketStress stress = new SocketStress(progress);
     InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     TcpListener listener = TcpListener.bind(anyPort);
-    try (Scheduler two = Scheduler.builder().threads(2).build().start()) {
+    try (Scheduler two = Scheduler.builder().threads(Threads.orElse(2)).build().start()) {
       Fiber<Void> server = two.go(() -> serve(two, listener));
       SocketAddress address = listener.localAddress();
       List<Fiber<Void>> clients = new ArrayList<>();

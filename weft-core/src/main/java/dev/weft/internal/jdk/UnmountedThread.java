@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A mounted thread cannot be held still.
  */
 final class UnmountedThread {
+  /** How long to wait for another looker, which may have lost its core. */
+  private static final long MOST_WAIT_NANOS = 1_000_000_000;
+
   private static final VarHandle STATE;
   private static final VarHandle PARK_PERMIT;
   private static final VarHandle BLOCK_PERMIT;
@@ -68,10 +71,11 @@ final class UnmountedThread {
 
   /**
    * Calls the function while the virtual thread cannot be mounted. Returns null, without a call, if
-   * the thread is mounted, about to be, new or ended, or if another looker holds it.
+   * the thread is mounted, about to be, new or ended. While another looker holds the thread, this
+   * one waits for its turn.
    */
   static <R> @Nullable R holdStill(Thread virtual, Function<Thread, @Nullable R> look) {
-    int state = (int) STATE.getVolatile(virtual);
+    int state = stateAfterOtherLookers(virtual);
     if (!isUnmounted(state) || !STATE.compareAndSet(virtual, state, state | SUSPENDED)) {
       return null;
     }
@@ -83,6 +87,17 @@ final class UnmountedThread {
         submit(virtual);
       }
     }
+  }
+
+  /** Waits as {@code VirtualThread.asyncGetStackTrace} does; a look takes microseconds. */
+  private static int stateAfterOtherLookers(Thread virtual) {
+    int state = (int) STATE.getVolatile(virtual);
+    long begin = System.nanoTime();
+    while ((state & SUSPENDED) != 0 && System.nanoTime() - begin < MOST_WAIT_NANOS) {
+      Thread.yield();
+      state = (int) STATE.getVolatile(virtual);
+    }
+    return state;
   }
 
   private static boolean isUnmounted(int state) {

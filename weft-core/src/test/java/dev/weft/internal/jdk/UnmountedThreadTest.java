@@ -44,6 +44,31 @@ class UnmountedThreadTest {
   }
 
   @Test
+  void aSecondLookerWaitsForTheFirst() throws Exception {
+    Thread parked = startAndAwait(Thread.State.WAITING, LockSupport::park);
+    AtomicBoolean secondHasLooked = new AtomicBoolean();
+    AtomicReference<Thread> second = new AtomicReference<>();
+    stateWhenWoken(
+        parked,
+        () -> {
+          Thread looker =
+              Thread.ofPlatform()
+                  .start(
+                      () ->
+                          secondHasLooked.set(
+                              Boolean.TRUE.equals(
+                                  UnmountedThread.holdStill(parked, held -> true))));
+          second.set(looker);
+          eventually("the second looker has begun", () -> looker.getState() != Thread.State.NEW);
+          assertThat(secondHasLooked).isFalse();
+        });
+    second.get().join();
+    assertThat(secondHasLooked).isTrue();
+    LockSupport.unpark(parked);
+    parked.join();
+  }
+
+  @Test
   void aThreadThatIsNotWokenGoesOnWaiting() throws Exception {
     Thread parked = startAndAwait(Thread.State.WAITING, LockSupport::park);
     stateWhenWoken(parked, () -> {});
