@@ -3,8 +3,8 @@
 # ---- dist
 
 make_dist() { # [--version V] [--check]
-  local usage='usage: ./weft dist [--version V] [--check]' wanted='' check='' dist=$root/target/dist
-  local version commit time
+  local usage='usage: ./weft dist [--version V] [--check]' wanted='' check=''
+  local dist=$root/target/dist again="$root/target/dist in another folder" version commit time
   while [ $# -gt 0 ]; do
     case $1 in
       --version) [ $# -gt 1 ] || die 2 "option --version needs a value; $usage" && wanted=$2 && shift ;;
@@ -24,9 +24,10 @@ make_dist() { # [--version V] [--check]
   make_folder "$dist" && lock
   build_packages "$dist"
   if [ -n "$check" ]; then
-    TZ=XYZ-9 LC_ALL=C build_packages "$dist/check/in a second folder"
-    compare "$dist" "$dist/check/in a second folder"
-    rm -rf "$dist/check"
+    TZ=XYZ-9 LC_ALL=C build_packages "$again"
+    diff -r "$dist" "$again" >"$root/target/dist.diff" ||
+      die 1 "two builds differ: $(head -n 1 "$root/target/dist.diff"); all differences are in $root/target/dist.diff"
+    rm -rf "$again"
   fi
   unlock
   echo "weft $version, commit $commit: target/dist/repository and target/dist/weft-$version.zip${check:+, twice the same bytes}"
@@ -41,7 +42,7 @@ find_origin() {
   time=${time:-$(sed -n 's|^ *<project.build.outputTimestamp>\(.*\)<.*|\1|p' "$root/pom.xml")}
 }
 
-# Builds $version in a copy of the sources, whose poms then have that version. The copy is there
+# Builds $version in a copy of the sources, after it has set the version in the poms there. A copy,
 # so that no other build is disturbed, and no file left behind by another build gets in.
 build_packages() { # FOLDER [MAVEN_OPTION…]
   local out=$1 sources=$1/sources log=$root/target/dist.log modules maven_folder old pom
@@ -73,16 +74,12 @@ published() {
   sed -n 's|^.*<groupId>dev.weft</groupId><artifactId>\(.*\)</artifactId>.*|\1|p' "$root/weft-bom/pom.xml"
 }
 
-compare() { # FOLDER FOLDER
-  diff -r -x check "$1" "$2" >"$root/target/dist.diff" ||
-    die 1 "two builds differ: $(head -n 1 "$root/target/dist.diff"); all differences are in $root/target/dist.diff"
-}
-
 # ---- new
 
 make_new() { # DIR
   local folder=${1-} usage='usage: ./weft new DIR' repository=$root/repository version name
-  case $#$folder in 1-*) die 2 "unknown option '$folder'; $usage" ;; 1?*) ;; *) die 2 "$usage" ;; esac
+  case $folder in -*) die 2 "unknown option '$folder'; $usage" ;; esac
+  [ $# -eq 1 ] && [ -n "$folder" ] || die 2 "$usage"
   if [ -e "$folder" ] && { [ ! -d "$folder" ] || [ -n "$(ls -A "$folder")" ]; }; then
     die 2 "cannot make a project in $folder: it exists and is not an empty folder"
   fi
