@@ -239,6 +239,23 @@ class DistTest {
     assertThat(run.exitStatus()).isZero();
   }
 
+  @Test
+  @Feature("P3")
+  void aCloneGivesItsProjectsAVersionForEachBuild() throws Exception {
+    Command.Result first = Script.at(clone, "new", "first").in(machine).run();
+    Command.Result second = Script.at(clone, "new", "second").in(machine).run();
+
+    assertThat(first.exitStatus()).as(first.stderr()).isZero();
+    assertThat(second.stderr()).isEmpty(); // nothing has changed: no build
+    Path lib = machine.resolve("first/lib/dev/weft/weft-core");
+    String version = list(lib).iterator().next();
+    assertThat(version).matches("\\d+\\.\\d+\\.\\d+-dev\\.\\d{14}");
+    String jar = "weft-core-" + version + ".jar";
+    assertThat(list(lib.resolve(version))).contains(jar, jar + ".sha1");
+    assertThat(machine.resolve("second/lib/dev/weft/weft-core").resolve(version).resolve(jar))
+        .exists();
+  }
+
   /** Runs the wrapper of a project; what it downloads is not kept. */
   private static Command.Result mvnw(Path project, String... arguments) throws Exception {
     List<String> words = new ArrayList<>(List.of(arguments));
