@@ -48,14 +48,15 @@ build_packages() { # FOLDER [MAVEN_OPTION…]
   local out=$1 sources=$1/sources log=$root/target/dist.log modules maven_folder old pom
   shift
   modules=$(published)
-  old=$(sed -n 's|^  \(<version>.*</version>\)$|\1|p' "$root/pom.xml" | head -n 1)
+  old=$(find_version && echo "$version")
   rm -rf "$sources" "$out/repository" "$out"/weft-* && mkdir -p "$sources" &&
     (cd "$root" && tar -cf - --exclude=target pom.xml .mvn weft weft.args LICENSE CHANGELOG.md \
       bin template examples weft-*/pom.xml {weft-testkit,weft-cli}/src \
       $(for module in $modules; do [ ! -e "$module/src" ] || echo "$module/src"; done)) |
     tar -xf - -C "$sources" || die 1 "cannot copy the sources into $sources"
-  for pom in "$sources"/pom.xml "$sources"/*/pom.xml; do
-    sed -e "s|$old|<version>$version</version>|" -e "s|\${project.version}|$version|" "$pom" >"$pom.new" && mv "$pom.new" "$pom" || exit 1
+  for pom in "$sources"/pom.xml "$sources"/*/pom.xml; do # by its indent: of the project or its parent
+    sed -e "s|^\( \{2,4\}<version>\)$old<|\1$version<|" -e "s|\${project.version}|$version|" "$pom" >"$pom.new" &&
+      mv "$pom.new" "$pom" || exit 1
   done
   say_building
   maven_folder=$sources
