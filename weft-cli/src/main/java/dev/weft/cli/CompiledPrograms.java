@@ -7,6 +7,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
@@ -23,27 +24,29 @@ final class CompiledPrograms {
     void compileInto(Path folder) throws IOException;
   }
 
-  /** Weft's own folder, set by {@code ./weft}; without it nothing is kept. */
-  private static final @Nullable String ROOT = System.getProperty("weft.root");
+  /** A program that was not used for 30 days is deleted. */
+  private static final long UNUSED_MILLIS = 30L * 24 * 60 * 60 * 1000;
 
   private CompiledPrograms() {}
 
   /** Returns the folder with what the compiler makes of the source, now or in an earlier run. */
   static Path get(Path source, List<Path> classPath, Compiler compiler) throws IOException {
-    if (ROOT == null || classPath.stream().anyMatch(Files::isDirectory)) {
+    @Nullable Path programs = Cache.folder("programs");
+    if (programs == null || classPath.stream().anyMatch(Files::isDirectory)) {
       // the classes in a folder may change at any time: what depends on them is not kept
       return compileForThisRun(compiler);
     }
-    Path kept = Path.of(ROOT, "target/launch/programs", hash(source, classPath));
+    Path kept = programs.resolve(hash(source, classPath));
     if (Files.isDirectory(kept)) {
+      markUsed(kept);
       return kept;
     }
     Path folder;
     try {
-      Files.createDirectories(kept.getParent());
-      folder = Files.createTempDirectory(kept.getParent(), "new-");
+      Files.createDirectories(programs);
+      folder = Files.createTempDirectory(programs, "new-");
     } catch (FileSystemException e) {
-      return compileForThisRun(compiler); // Weft is another user's
+      return compileForThisRun(compiler); // no disk space, or a home that cannot be written
     }
     try {
       compiler.compileInto(folder);
@@ -51,7 +54,29 @@ final class CompiledPrograms {
     } finally {
       delete(folder);
     }
+    deleteUnused(programs);
     return kept;
+  }
+
+  private static void markUsed(Path folder) {
+    try {
+      Files.setLastModifiedTime(folder, FileTime.fromMillis(System.currentTimeMillis()));
+    } catch (IOException e) {
+      // a home that cannot be written: nothing is deleted there either
+    }
+  }
+
+  private static void deleteUnused(Path programs) {
+    long limit = System.currentTimeMillis() - UNUSED_MILLIS;
+    try (Stream<Path> all = Files.list(programs)) {
+      for (Path folder : all.toList()) {
+        if (Files.getLastModifiedTime(folder).toMillis() < limit) {
+          delete(folder);
+        }
+      }
+    } catch (IOException | UncheckedIOException e) {
+      // another run deletes the same folder; what is left is deleted the next time
+    }
   }
 
   private static Path compileForThisRun(Compiler compiler) throws IOException {

@@ -36,7 +36,12 @@ public final class Echo {
       System.setProperty("weft.poller", options.poller());
     }
     Launcher.checkProperties();
-    InetSocketAddress address = new InetSocketAddress(options.port());
+    InetSocketAddress address = new InetSocketAddress(options.address(), options.port());
+    if (address.isUnresolved()) {
+      throw UserMistake.usage(
+          "bind must be an address of this machine, as localhost or 0.0.0.0, not "
+              + options.address());
+    }
     Scheduler scheduler =
         Scheduler.builder().name("echo").threads(options.threads()).build().start();
     try {
@@ -59,12 +64,13 @@ public final class Echo {
   /** One listener for each thread, all at the same port: the system deals connections out. */
   private static void listenOnEachThread(Scheduler scheduler, InetSocketAddress address)
       throws IOException {
-    SocketAddress shared = address;
+    InetSocketAddress shared = address;
     for (int i = 0; i < scheduler.threads(); i++) {
       TcpListener listener =
           TcpListener.builder().option(StandardSocketOptions.SO_REUSEPORT, true).bind(shared);
       if (i == 0) {
-        shared = new InetSocketAddress(((InetSocketAddress) listener.localAddress()).getPort());
+        int port = ((InetSocketAddress) listener.localAddress()).getPort();
+        shared = new InetSocketAddress(address.getAddress(), port);
         say("TCP", listener.localAddress());
       }
       FiberOptions here = FiberOptions.named("acceptor-" + i).onThread(i);
@@ -111,6 +117,8 @@ public final class Echo {
   }
 
   private static void say(String protocol, SocketAddress address) {
-    System.out.println("echo: " + protocol + " port " + ((InetSocketAddress) address).getPort());
+    InetSocketAddress bound = (InetSocketAddress) address;
+    System.out.printf(
+        "echo: %s port %d at %s%n", protocol, bound.getPort(), bound.getAddress().getHostAddress());
   }
 }

@@ -51,17 +51,15 @@ final class Libraries {
     if (wanted.isEmpty()) {
       return List.of();
     }
-    Path folder =
-        Path.of(System.getProperty("weft.root", System.getProperty("java.io.tmpdir")))
-            .resolve("target/launch/libraries");
-    Path kept = folder.resolve(hash(wanted));
-    List<Path> jars = Files.exists(kept) ? read(kept) : List.of();
+    @Nullable Path folder = Cache.folder("libraries");
+    @Nullable Path kept = folder == null ? null : folder.resolve(hash(wanted));
+    List<Path> jars = kept != null && Files.exists(kept) ? read(kept) : List.of();
     if (jars.isEmpty() || !jars.stream().allMatch(Files::exists)) {
       Path found = newFileIn(folder);
       try {
         resolve(source, wanted, found);
         jars = read(found);
-        if (found.startsWith(folder)) {
+        if (kept != null && found.startsWith(folder)) {
           Files.move(found, kept, StandardCopyOption.ATOMIC_MOVE);
         }
       } finally {
@@ -71,14 +69,17 @@ final class Libraries {
     return jars;
   }
 
-  /** Makes a file in the folder; elsewhere if Weft is another user's. */
-  private static Path newFileIn(Path folder) throws IOException {
-    try {
-      Files.createDirectories(folder);
-      return Files.createTempFile(folder, "new-", "");
-    } catch (FileSystemException e) {
-      return Files.createTempFile("weft-libraries-", "");
+  /** Makes a file in the folder; elsewhere if there is no folder, or it cannot be written. */
+  private static Path newFileIn(@Nullable Path folder) throws IOException {
+    if (folder != null) {
+      try {
+        Files.createDirectories(folder);
+        return Files.createTempFile(folder, "new-", "");
+      } catch (FileSystemException e) {
+        // the libraries are found again the next time
+      }
     }
+    return Files.createTempFile("weft-libraries-", "");
   }
 
   private static List<Path> read(Path file) throws IOException {

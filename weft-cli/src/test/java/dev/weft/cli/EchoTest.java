@@ -1,11 +1,14 @@
 package dev.weft.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -15,6 +18,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,8 +46,9 @@ class EchoTest {
       Process process = Script.weft(words.toArray(new String[0])).start();
       BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
       String line = out.readLine();
-      assertThat(line).matches("echo: (TCP|UDP) port \\d+");
-      return new Server(process, Integer.parseInt(line.replaceAll("\\D+", "")));
+      Matcher port = Pattern.compile("echo: (?:TCP|UDP) port (\\d+) at \\S+").matcher(line);
+      assertThat(port.matches()).as(line).isTrue();
+      return new Server(process, Integer.parseInt(port.group(1)));
     }
 
     @Override
@@ -88,6 +94,22 @@ class EchoTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"--threads=2", "--reuse-port"})
+  void othersReachItOnlyIfTold(String option) throws Exception {
+    assumeTrue(System.getProperty("os.name").equals("Linux"), "127.0.0.2 is Linux's");
+    InetAddress other = InetAddress.getByName("127.0.0.2"); // not the address of localhost
+    try (Server server = Server.start(option)) {
+      assertEchoes(server.port(), "loopback");
+      assertThatThrownBy(() -> new Socket(other, server.port()).close())
+          .isInstanceOf(ConnectException.class);
+    }
+    try (Server server = Server.start(option, "--bind", "0.0.0.0")) {
+      assertEchoes(server.port(), "loopback");
+      new Socket(other, server.port()).close();
+    }
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       textBlock =
@@ -96,6 +118,7 @@ class EchoTest {
           --port,x        | port must be a number from 0 to 65535, not x
           --threads,0     | threads must be a number from 1 to 10000, not 0
           --poller,kqueue | poller must be epoll or nio, not kqueue
+          --bind,[x]      | bind must be an address of this machine, as localhost or 0.0.0.0, not [x]
           --port          | option --port needs a value; usage: ./weft echo
           --fast          | unknown option --fast; usage: ./weft echo
           now             | unknown option now; usage: ./weft echo

@@ -39,26 +39,18 @@ class LibrariesTest extends ProgramsTest {
   }
 
   @Test
-  void anInstallationThatCannotBeWrittenKeepsNothing() throws Exception {
-    programs.write("target", "a file, which stops root too");
-    programs.write(
-        "Json.java",
-        """
-        //DEPS com.google.code.gson:gson:2.13.2
-        void main() { IO.println(new com.google.gson.Gson().toJson(1)); }
-        """);
+  void aCacheThatCannotBeWrittenKeepsNothing() throws Exception {
+    programs.write("cache", "a file, which stops root too");
     Command command =
-        programs
-            .java(
-                "@" + Script.ROOT.resolve("weft.args"),
-                "-Dweft.root=" + folder,
-                "-cp",
-                Script.ROOT.resolve("target/launch/weft-cli") + "/*",
-                "dev.weft.cli.Main",
-                "Json.java")
-            .with("MAVEN_ARGS", "-Dmaven.repo.local=" + System.getProperty("localRepository"));
+        run(
+            "Json.java",
+            """
+            //DEPS com.google.code.gson:gson:2.13.2
+            void main() { IO.println(new com.google.gson.Gson().toJson(1)); }
+            """);
 
-    assertThat(command.run()).isEqualTo(new Command.Result(0, "1\n", ""));
+    assertThat(command.with("XDG_CACHE_HOME", folder.resolve("cache").toString()).run())
+        .isEqualTo(new Command.Result(0, "1\n", ""));
   }
 
   @Test

@@ -9,7 +9,12 @@ import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.jar.Attributes;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What {@code ./weft run} does with programs, good and bad. */
@@ -386,11 +391,80 @@ class RunTest extends ProgramsTest {
   }
 
   @Test
-  void anInstallationThatCannotBeWrittenRunsSourceFiles() throws Exception {
+  void compiledProgramsAreKeptInTheCacheOfTheUser() throws Exception {
     programs.write("Hello.java", "void main() { IO.println(1); }");
-    programs.write("target", "a file, which stops root too");
+    Path cache = folder.resolve("cache");
+    Command run = programs.run("Hello.java").with("XDG_CACHE_HOME", cache.toString());
+    assertThat(run.run()).isEqualTo(printed("1\n"));
+    Path kept = onlyFolderIn(cache.resolve("weft/programs"));
+    assertThat(kept.resolve("Hello.class")).exists();
 
-    assertThat(java("-Dweft.root=" + folder, "Hello.java").run()).isEqualTo(printed("1\n"));
+    // the second run takes the classes from there
+    Files.writeString(kept.resolve("main-class.txt"), "Gone");
+    assertThat(run.run()).isEqualTo(mistake(2, "class Gone not found on the class path " + kept));
+  }
+
+  @Test
+  void withoutXdgCacheHomeTheCacheIsInTheHome() throws Exception {
+    programs.write("Hello.java", "void main() { IO.println(1); }");
+    Command run = programs.run("Hello.java").with("HOME", folder.toString());
+
+    assertThat(run.without("XDG_CACHE_HOME").run()).isEqualTo(printed("1\n"));
+    assertThat(onlyFolderIn(folder.resolve(".cache/weft/programs"))).exists();
+    assertThat(run.with("XDG_CACHE_HOME", "relative").run()).isEqualTo(printed("1\n"));
+    assertThat(folder.resolve("relative")).doesNotExist();
+  }
+
+  @Test
+  void programsThatWereNotUsedForAMonthAreDeleted() throws Exception {
+    Path kept = Files.createDirectories(folder.resolve("cache/weft/programs"));
+    Path old = Files.createDirectory(kept.resolve("old"));
+    Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofDays(31))));
+    Path recent = Files.createDirectory(kept.resolve("recent"));
+    Files.setLastModifiedTime(recent, FileTime.from(Instant.now().minus(Duration.ofDays(29))));
+    programs.write("Hello.java", "void main() { IO.println(1); }");
+
+    programs.run("Hello.java").with("XDG_CACHE_HOME", folder.resolve("cache").toString()).run();
+
+    assertThat(old).doesNotExist();
+    assertThat(recent).exists();
+  }
+
+  @Test
+  void aCacheThatCannotBeWrittenIsNotNeeded() throws Exception {
+    programs.write("Hello.java", "void main() { IO.println(1); }");
+    programs.write("cache", "a file, which stops root too");
+
+    assertThat(
+            programs
+                .run("Hello.java")
+                .with("XDG_CACHE_HOME", folder.resolve("cache").toString())
+                .run())
+        .isEqualTo(printed("1\n"));
+  }
+
+  @Test
+  void logLinesNameTheClassThatSpeaks() throws Exception {
+    programs.write(
+        "Fails.java",
+        """
+        void main() {
+          dev.weft.Weft.go(() -> { throw new IllegalStateException("x"); });
+        }
+        """);
+
+    var result = programs.run("Fails.java").run();
+
+    assertThat(result.stderr().lines().findFirst().orElseThrow())
+        .endsWith("dev.weft.UnobservedFailures report");
+  }
+
+  private static Path onlyFolderIn(Path folder) throws Exception {
+    try (Stream<Path> folders = Files.list(folder)) {
+      List<Path> all = folders.toList();
+      assertThat(all).hasSize(1);
+      return all.getFirst();
+    }
   }
 
   /** Names a call of plain {@code java} that does what {@code ./weft run} does. */

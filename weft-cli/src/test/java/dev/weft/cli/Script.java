@@ -9,6 +9,9 @@ import java.util.List;
 final class Script {
   static final Path ROOT = Path.of(System.getProperty("weft.root"));
 
+  /** What the launcher keeps for a user; here for the tests, not for the user that runs them. */
+  static final Path CACHE = ROOT.resolve("target/test-cache");
+
   private Script() {}
 
   static Command weft(String... arguments) {
@@ -23,6 +26,7 @@ final class Script {
         .without("CLASSPATH")
         .without("JDK_JAVA_OPTIONS")
         .without("JAVA_TOOL_OPTIONS")
+        .with("XDG_CACHE_HOME", CACHE.toString())
         .with("JAVA_HOME", System.getProperty("java.home"))
         .with("MAVEN_ARGS", "-Dmaven.repo.local=" + System.getProperty("localRepository"));
   }

@@ -6,14 +6,15 @@ import dev.weft.testkit.Command;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What {@code ./weft} finds, builds and says by itself, on machines that lack something. */
 class ScriptTest {
@@ -24,6 +25,7 @@ class ScriptTest {
           "basename",
           "bash",
           "cat",
+          "cksum",
           "cp",
           "dirname",
           "env",
@@ -32,6 +34,7 @@ class ScriptTest {
           "grep",
           "head",
           "ln",
+          "ls",
           "mkdir",
           "mv",
           "readlink",
@@ -65,6 +68,8 @@ class ScriptTest {
     executable(
         "home/my weft/weft",
         script.replaceAll("/usr/lib/jvm|/usr/java|/opt/|/Library|/usr/local", jvms));
+    Clones.copyFiles(clone, "bin");
+    Files.writeString(clone.resolve("pom.xml"), "<project>\n  <version>1.2.3</version>\n");
   }
 
   @Test
@@ -76,18 +81,89 @@ class ScriptTest {
     assertThat(help.stderr()).isEmpty();
     assertThat(Script.weft().run()).isEqualTo(help);
     assertThat(Script.weft("--help").run()).isEqualTo(help);
-    assertThat(Script.weft("run", "--threads", "2", "--help").run()).isEqualTo(help);
-    assertThat(Script.weft("run", "-h").run()).isEqualTo(help);
-    assertThat(Script.weft("echo", "--help").run()).isEqualTo(help);
-    assertThat(Script.weft("test", "--help").run()).isEqualTo(help);
+    assertThat(Script.weft("-h").run()).isEqualTo(help);
   }
 
   @Test
-  void anUnknownCommandIsOneLineAndStatus2() throws Exception {
-    assertThat(Script.weft("fly").run())
-        .isEqualTo(failure(2, "unknown command 'fly'; ./weft help lists what there is"));
-    assertThat(Script.weft("test", "-X").run())
-        .isEqualTo(failure(2, "unknown option '-X'; Maven's own go after --: ./weft test -- -X"));
+  void eachCommandPrintsItsOwnHelpBeforeAnythingIsBuilt() throws Exception {
+    List<String> commands =
+        Pattern.compile("(?m)^  \\./weft ([a-z]+)")
+            .matcher(weft("help").run().stdout())
+            .results()
+            .map(line -> line.group(1))
+            .toList();
+    assertThat(commands).contains("run", "new", "echo", "http", "im", "test", "dist");
+
+    for (String command : commands) {
+      if (command.equals("bench") || command.equals("stress")) {
+        continue; // Java prints their help, after a build
+      }
+      var help = weft(command, "--help").run();
+      assertThat(help.stdout()).startsWith("./weft " + command);
+      assertThat(help).isEqualTo(new Command.Result(0, help.stdout(), ""));
+      assertThat(weft(command, "-h").run()).isEqualTo(help);
+      assertThat(weft("help", command).run()).isEqualTo(help);
+    }
+    assertThat(weft("run", "--threads", "2", "--help").run().stdout()).startsWith("./weft run");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          fly                  | unknown command 'fly'; ./weft help lists what there is
+          help,fly             | unknown command 'fly'; ./weft help lists what there is
+          help,../help/run     | unknown command '../help/run'; ./weft help lists what there is
+          test,-X              | unknown option '-X'; Maven's own go after --: ./weft test -- -X
+          new                  | usage: ./weft new DIR
+          new,a,b              | usage: ./weft new DIR
+          new,-x               | unknown option '-x'; usage: ./weft new DIR
+          new,.                | cannot make a project in .: it exists and is not an empty folder
+          new,weft             | cannot make a project in weft: it exists and is not an empty folder
+          dist,--fast          | unknown option '--fast'; usage: ./weft dist [--version V] [--check]
+          dist,--version       | option --version needs a value; usage: ./weft dist [--version V] [--check]
+          dist,--version,../up | a version begins with a digit and has digits, letters, dots and dashes, as 1.2.0 or 1.2.0-rc.1, not '../up'
+          """)
+  void wrongUsageIsOneLineAndStatus2(String arguments, String message) throws Exception {
+    assertThat(weft(arguments.split(",", -1)).in(clone).run()).isEqualTo(failure(2, message));
+  }
+
+  @Test
+  void versionCommitAndJdk() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+    String jdk = "JDK 25.0.3+9 in " + machine.resolve("jvm/jdk-25") + "\n";
+    assertThat(weft("--version").run())
+        .isEqualTo(new Command.Result(0, "weft 1.2.3\ncommit unknown\n" + jdk, ""));
+
+    // unzipped
+    Files.delete(clone.resolve("pom.xml"));
+    Files.writeString(clone.resolve("VERSION"), "version=4.5.6\ncommit=abc\n");
+    assertThat(weft("--version").run())
+        .isEqualTo(new Command.Result(0, "weft 4.5.6\ncommit abc\n" + jdk, ""));
+  }
+
+  @Test
+  void theCommitOfAClone() throws Exception {
+    String commit = Command.of("git", "rev-parse", "HEAD").in(Script.ROOT).run().stdout().strip();
+    assertThat(Script.weft("--version").run().stdout())
+        .containsPattern("(?m)^weft \\d+\\.\\d+\\.\\d+(-\\S+)?$")
+        .containsPattern("(?m)^commit " + commit.substring(0, 12) + "(-changed)?$")
+        .containsPattern("(?m)^JDK 25.* in /");
+  }
+
+  @Test
+  void whatNeedsACloneSaysSoInAnUnzippedFolder() throws Exception {
+    Files.delete(clone.resolve("pom.xml"));
+
+    for (String command : List.of("im", "bench", "stress", "test", "dist")) {
+      assertThat(weft(command).run())
+          .isEqualTo(
+              failure(
+                  2,
+                  "./weft %s needs a clone of Weft: %s has the launcher only"
+                      .formatted(command, clone)));
+    }
   }
 
   @Test
@@ -277,13 +353,7 @@ class ScriptTest {
   @Test
   @Timeout(value = 5, unit = TimeUnit.MINUTES)
   void twoAtOnceInANewCloneBuildOnce() throws Exception {
-    copy(Script.ROOT, clone, "pom.xml", "weft", "weft.args", ".mvn", "examples");
-    try (Stream<Path> folders = Files.list(Script.ROOT)) {
-      for (Path module : folders.filter(f -> Files.exists(f.resolve("pom.xml"))).toList()) {
-        copy(Script.ROOT, clone, module.getFileName() + "/pom.xml");
-      }
-    }
-    copy(Script.ROOT, clone, "weft-core/src/main", "weft-http/src/main", "weft-cli/src/main");
+    Clones.copy(clone, "weft-core/src/main", "weft-http/src/main", "weft-cli/src/main");
     Path extra = clone.resolve("weft-cli/src/main/resources/extra.txt");
     Files.createDirectories(extra.getParent());
     Files.writeString(extra, "a file to delete");
@@ -320,7 +390,8 @@ class ScriptTest {
     executable(folder + "/bin/javac", "#!/usr/bin/env bash\n");
     executable(folder + "/bin/java", "#!/usr/bin/env bash\necho \"$0 $*\"\n");
     Files.writeString(
-        machine.resolve(folder).resolve("release"), "JAVA_VERSION=\"" + version + "\"\n");
+        machine.resolve(folder).resolve("release"),
+        "JAVA_RUNTIME_VERSION=\"%s+9\"\nJAVA_VERSION=\"%s\"\n".formatted(version, version));
   }
 
   /** Makes the clone look as after a build. */
@@ -334,19 +405,6 @@ class ScriptTest {
     Files.createDirectories(path.getParent());
     Files.writeString(path, text);
     assertThat(path.toFile().setExecutable(true)).isTrue();
-  }
-
-  private static void copy(Path from, Path to, String... names) throws Exception {
-    for (String name : names) {
-      try (Stream<Path> files = Files.walk(from.resolve(name))) {
-        for (Path file : files.filter(Files::isRegularFile).toList()) {
-          Path target = to.resolve(from.relativize(file).toString());
-          Files.createDirectories(target.getParent());
-          Files.deleteIfExists(target);
-          Files.copy(file, target, StandardCopyOption.COPY_ATTRIBUTES);
-        }
-      }
-    }
   }
 
   private static Command.Result failure(int exitStatus, String message) {

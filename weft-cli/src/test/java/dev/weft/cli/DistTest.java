@@ -1,0 +1,320 @@
+package dev.weft.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Command;
+import dev.weft.testkit.Feature;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code ./weft dist} in a clone, and what can be done with its packages elsewhere. */
+@Timeout(value = 10, unit = TimeUnit.MINUTES) // Maven may have to download
+class DistTest {
+  private static final String VERSION = "1.2.3";
+  private static final String COMMIT_TIME = "2026-02-03T04:05:06Z";
+  private static final Map<String, String> CHECKSUMS =
+      Map.of("md5", "MD5", "sha1", "SHA-1", "sha256", "SHA-256", "sha512", "SHA-512");
+
+  @TempDir private static Path machine;
+
+  private static Path clone;
+  private static Command.Result dist;
+
+  /** The launcher, unzipped into a folder with a space in its name. */
+  private static Path unzipped;
+
+  @BeforeAll
+  @Timeout(value = 10, unit = TimeUnit.MINUTES)
+  static void build() throws Exception {
+    clone = Files.createDirectory(machine.resolve("clone"));
+    Clones.copy(clone, "weft-core/src", "weft-http/src", "weft-cli/src", "weft-testkit/src");
+    Clones.copyFiles(clone, "template", "LICENSE", "CHANGELOG.md", ".gitignore");
+    git("init", "-q");
+    git("add", "-A");
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "all");
+
+    dist = Script.at(clone, "dist", "--check", "--version", VERSION).run();
+    assertThat(dist.exitStatus()).as(dist.stderr()).isZero();
+
+    Path folder = Files.createDirectory(machine.resolve("un zipped"));
+    unzipped = folder.resolve("weft-" + VERSION);
+    String zip = clone.resolve("target/dist/weft-" + VERSION + ".zip").toString();
+    assertThat(Command.of("unzip", "-q", zip).in(folder).run().exitStatus()).isZero();
+  }
+
+  private static String git(String... arguments) throws Exception {
+    var words = Stream.concat(Stream.of("git"), Stream.of(arguments)).toArray(String[]::new);
+    Command git = Command.of(words).in(clone);
+    var result =
+        git.with("GIT_COMMITTER_DATE", COMMIT_TIME).with("GIT_AUTHOR_DATE", COMMIT_TIME).run();
+    assertThat(result.exitStatus()).as(result.stderr()).isZero();
+    return result.stdout().strip();
+  }
+
+  @Test
+  @Feature("P2")
+  void twoBuildsGiveTheSameBytes() throws Exception {
+    assertThat(dist.stdout())
+        .isEqualTo(
+            "weft %s, commit %s: target/dist/repository and target/dist/weft-%s.zip, twice the same bytes\n"
+                .formatted(VERSION, git("rev-parse", "--short=12", "HEAD"), VERSION));
+  }
+
+  @Test
+  @Feature("P2")
+  void theRepositoryHasTheModulesOfTheBom() throws Exception {
+    for (String module : List.of("weft-core", "weft-http")) {
+      assertThat(publishedFiles(module))
+          .containsExactly(
+              module + "-1.2.3-cyclonedx.json",
+              module + "-1.2.3-javadoc.jar",
+              module + "-1.2.3-sources.jar",
+              module + "-1.2.3.jar",
+              module + "-1.2.3.pom");
+      assertThat(pom("weft-bom")).contains("<artifactId>" + module + "</artifactId>");
+    }
+    assertThat(publishedFiles("weft-bom")).containsExactly("weft-bom-1.2.3.pom");
+    assertThat(list(repository())).containsExactly("weft-bom", "weft-core", "weft-http");
+  }
+
+  @Test
+  @Feature("P2")
+  void eachFileHasItsChecksums() throws Exception {
+    int files = 0;
+    for (Path file : filesIn(clone.resolve("target/dist"))) {
+      if (CHECKSUMS.keySet().stream().anyMatch(file.toString()::endsWith)) {
+        continue;
+      }
+      files++;
+      for (Map.Entry<String, String> checksum : CHECKSUMS.entrySet()) {
+        byte[] digest =
+            MessageDigest.getInstance(checksum.getValue()).digest(Files.readAllBytes(file));
+        assertThat(file.resolveSibling(file.getFileName() + "." + checksum.getKey()))
+            .hasContent(HexFormat.of().formatHex(digest));
+      }
+    }
+    assertThat(files).isEqualTo(1 + 2 * 5 + 2); // the BOM, two modules, the zip and its SBOM
+  }
+
+  @Test
+  @Feature("P2")
+  void pomsSayWhatAUserNeedsAndNothingOfTheBuild() throws Exception {
+    for (String module : List.of("weft-bom", "weft-core", "weft-http")) {
+      assertThat(pom(module))
+          .contains("<version>1.2.3</version>", "<name>", "<description>", "<license>", "<url>")
+          .doesNotContain("<parent>", "<build>", "<profiles>", "<properties>", "testkit", "${");
+    }
+    assertThat(pom("weft-core")).contains("jctools-core-jdk11", "jspecify");
+    assertThat(pom("weft-http")).contains("<artifactId>weft-core</artifactId>");
+    assertThat(pom("weft-bom")).doesNotContain("junit");
+  }
+
+  @Test
+  @Feature("P2")
+  void jarsNameTheirVersionAndCommitAndHaveTheTimeOfTheCommit() throws Exception {
+    try (JarFile jar = new JarFile(file("weft-core", ".jar").toFile())) {
+      Attributes manifest = jar.getManifest().getMainAttributes();
+      assertThat(manifest.getValue("Implementation-Version")).isEqualTo(VERSION);
+      assertThat(manifest.getValue("Implementation-Commit"))
+          .isEqualTo(git("rev-parse", "--short=12", "HEAD"));
+      assertThat(jar.getEntry("META-INF/maven")).isNull();
+      ZipEntry type = jar.getEntry("dev/weft/Weft.class");
+      assertThat(type.getTimeLocal()).hasToString(COMMIT_TIME.replace("Z", ""));
+    }
+    try (JarFile sources = new JarFile(file("weft-core", "-sources.jar").toFile())) {
+      assertThat(sources.getEntry("dev/weft/Weft.java")).isNotNull();
+    }
+  }
+
+  @Test
+  @Feature("P2")
+  void javadocHasThePublicTypesOnly() throws Exception {
+    try (JarFile javadoc = new JarFile(file("weft-core", "-javadoc.jar").toFile())) {
+      List<String> pages = javadoc.stream().map(ZipEntry::getName).toList();
+      assertThat(pages)
+          .contains("dev.weft/dev/weft/Weft.html", "dev.weft/dev/weft/channel/Channel.html")
+          .noneMatch(page -> page.contains("internal"))
+          .doesNotContain("dev.weft/dev/weft/Worker.html");
+      ZipEntry page = javadoc.getEntry("dev.weft/dev/weft/channel/Channel.html");
+      String html = new String(javadoc.getInputStream(page).readAllBytes(), UTF_8);
+      assertThat(html.contains("class=\"snippet\"")).isTrue(); // javadoc takes it from a test
+    }
+    assertThat(Files.readString(clone.resolve("target/dist.log")))
+        .doesNotContain("Javadoc Warnings");
+  }
+
+  @Test
+  @Feature("P2")
+  void billsOfMaterialsNameTheLibraries() throws Exception {
+    assertThat(file("weft-core", "-cyclonedx.json"))
+        .content()
+        .contains("\"bomFormat\" : \"CycloneDX\"", "pkg:maven/org.jctools/jctools-core-jdk11@")
+        .doesNotContain("junit");
+    assertThat(clone.resolve("target/dist/weft-1.2.3-cyclonedx.json"))
+        .content()
+        .contains("pkg:maven/dev.weft/weft-http@1.2.3");
+  }
+
+  @ParameterizedTest
+  @Feature("P2")
+  @ValueSource(strings = {"Program.java", "app.jar"})
+  void theUnzippedLauncherRunsProgramsWithoutMaven(String program) throws Exception {
+    Path folder = Files.createTempDirectory(machine, "programs");
+    Programs programs = new Programs(folder);
+    programs.write(
+        "Program.java",
+        """
+        class Program {
+          static void main() { System.out.println(Thread.currentThread().isVirtual()); }
+        }
+        """);
+    Attributes attributes = new Attributes();
+    attributes.put(Attributes.Name.MAIN_CLASS, "Program");
+    programs.javac("-d", folder.toString(), folder.resolve("Program.java").toString());
+    programs.jar("app.jar", attributes, folder.resolve("Program.class"));
+    programs.write("bin/mvn", "#!/bin/sh\necho Maven was called >&2\n");
+    assertThat(folder.resolve("bin/mvn").toFile().setExecutable(true)).isTrue();
+    Command run =
+        Script.at(unzipped, "run", program)
+            .in(folder)
+            .with("XDG_CACHE_HOME", folder.resolve("cache").toString())
+            .with("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
+
+    Command.Result first = run.run();
+
+    assertThat(first)
+        .isEqualTo(
+            new Command.Result(
+                0, "true\n", "weft: preparing the first start; later ones are faster\n"));
+    assertThat(run.run()).isEqualTo(new Command.Result(0, "true\n", ""));
+    assertThat(Script.at(unzipped, "--version").run().stdout())
+        .startsWith("weft 1.2.3\ncommit " + git("rev-parse", "--short=12", "HEAD") + "\nJDK 25");
+  }
+
+  @Test
+  @Feature("P3")
+  void aNewProjectBuildsRunsAndTestsAtOnce() throws Exception {
+    Path project = machine.resolve("my project");
+    Command.Result made = Script.at(unzipped, "new", "my project").in(machine).run();
+    assertThat(made)
+        .isEqualTo(
+            new Command.Result(
+                0,
+                """
+                weft: my project is a project with Weft 1.2.3. Now:
+                  cd my\\ project
+                  ./mvnw test
+                  ./mvnw compile exec:java
+                """,
+                ""));
+
+    Command.Result tests = mvnw(project, "-B", "-ntp", "test");
+    assertThat(tests.exitStatus()).as(tests.stdout()).isZero();
+    assertThat(tests.stdout()).contains("Tests run: 1, Failures: 0").doesNotContain("WARN");
+
+    Command.Result run = mvnw(project, "-q", "exec:java");
+    assertThat(run.stdout())
+        .isEqualTo("hot soup is served\nhot fish is served\nhot cake is served\n");
+    assertThat(run.exitStatus()).isZero();
+  }
+
+  @Test
+  @Feature("P3")
+  void aCloneGivesItsProjectsAVersionForEachBuild() throws Exception {
+    Command.Result first = Script.at(clone, "new", "first").in(machine).run();
+    Command.Result second = Script.at(clone, "new", "second").in(machine).run();
+
+    assertThat(first.exitStatus()).as(first.stderr()).isZero();
+    assertThat(second.stderr()).isEmpty(); // nothing has changed: no build
+    Path lib = machine.resolve("first/lib/dev/weft/weft-core");
+    String version = list(lib).iterator().next();
+    assertThat(version).matches("\\d+\\.\\d+\\.\\d+-dev\\.\\d{14}");
+    String jar = "weft-core-" + version + ".jar";
+    assertThat(list(lib.resolve(version))).contains(jar, jar + ".sha1");
+    assertThat(machine.resolve("second/lib/dev/weft/weft-core").resolve(version).resolve(jar))
+        .exists();
+  }
+
+  /** Runs the wrapper of a project; what it downloads is not kept. */
+  private static Command.Result mvnw(Path project, String... arguments) throws Exception {
+    List<String> words = new ArrayList<>(List.of(arguments));
+    words.addFirst("./mvnw");
+    return Command.of(words.toArray(new String[0]))
+        .in(project)
+        .with("JAVA_HOME", System.getProperty("java.home"))
+        .with(
+            "MAVEN_ARGS",
+            "-Dmaven.repo.local=%s -Dmaven.repo.local.tail=%s"
+                .formatted(machine.resolve("repository"), System.getProperty("localRepository")))
+        .run();
+  }
+
+  @Test
+  void theVersionsInTheTemplateAreThoseOfWeft() throws Exception {
+    String weft = Files.readString(Script.ROOT.resolve("pom.xml"));
+    String template = Files.readString(Script.ROOT.resolve("template/pom.xml"));
+    for (String plugin : List.of("maven-compiler-plugin", "maven-surefire-plugin")) {
+      assertThat(versionOf(template, plugin)).isEqualTo(versionOf(weft, plugin));
+    }
+    assertThat(weft).contains("<junit.version>" + versionOf(template, "junit-jupiter") + "<");
+  }
+
+  private static String versionOf(String pom, String artifact) {
+    String rest = pom.substring(pom.indexOf("<artifactId>" + artifact + "</artifactId>"));
+    return rest.substring(
+        rest.indexOf("<version>") + "<version>".length(), rest.indexOf("</version>"));
+  }
+
+  private static Path repository() {
+    return clone.resolve("target/dist/repository/dev/weft");
+  }
+
+  private static Path file(String module, String ending) {
+    return repository().resolve(module).resolve(VERSION).resolve(module + "-" + VERSION + ending);
+  }
+
+  private static String pom(String module) throws IOException {
+    return Files.readString(file(module, ".pom"));
+  }
+
+  private static Set<String> publishedFiles(String module) throws IOException {
+    Set<String> names = list(repository().resolve(module).resolve(VERSION));
+    names.removeIf(name -> CHECKSUMS.keySet().stream().anyMatch(name::endsWith));
+    return names;
+  }
+
+  private static Set<String> list(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .collect(Collectors.toCollection(TreeSet::new));
+    }
+  }
+
+  private static List<Path> filesIn(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.filter(Files::isRegularFile).toList();
+    }
+  }
+}
