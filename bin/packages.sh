@@ -93,7 +93,6 @@ make_new() { # DIR
   mkdir -p "$folder" && cp -R "$root/template/." "$folder" &&
     name=$(cd "$folder" && basename "$PWD" | tr -c 'A-Za-z0-9_.\n-' -) &&
     fill_in "$folder/pom.xml" && fill_in "$folder/README.md" &&
-    cp "$root/weft.args" "$folder/.mvn/jvm.config" &&
     copy_libraries "$repository" "$folder/lib" || die 1 "cannot write into $folder"
   echo "weft: $folder is a project with Weft $version. Now:"
   printf '  cd %q\n' "$folder"
