@@ -2,6 +2,8 @@ package dev.weft.internal.hook;
 
 import dev.weft.internal.HookFamilies;
 import dev.weft.internal.Log;
+import dev.weft.internal.jdk.JdkInternals;
+import dev.weft.internal.jdk.JdkInternals.Part;
 import dev.weft.internal.jdk.UnsupportedJdk;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.switching.CarrierThread;
@@ -23,12 +25,13 @@ public final class HookInstallation {
       return;
     }
     names = true; // by a provider that the JDK itself looks for
-    timers = fits("timers", () -> TimerHook.install(HookedTimer::schedule));
-    sockets = Poller.isEpoll() && fits("sockets", HookInstallation::installSockets);
+    timers = fits(Part.TIMERS, "timers", () -> TimerHook.install(HookedTimer::schedule));
+    sockets = Poller.isEpoll() && fits(Part.SOCKETS, "sockets", HookInstallation::installSockets);
     if (sockets) {
-      fits("sockets that the kernel is told of once", HookInstallation::installDispatcher);
+      fits(
+          Part.DISPATCHER, "sockets that the kernel is told of once", HookInstallation::installDispatcher);
     }
-    fits("queues that do not spin", CarrierThread::check);
+    fits(Part.CARRIER, "queues that do not spin", CarrierThread::check);
   }
 
   private static void installSockets() throws UnsupportedJdk {
@@ -39,13 +42,14 @@ public final class HookInstallation {
     DispatcherHook.install(HookedSockets.calls());
   }
 
-  private interface Part {
+  private interface Installer {
     void install() throws UnsupportedJdk;
   }
 
-  private static boolean fits(String name, Part part) {
+  private static boolean fits(Part part, String name, Installer installer) {
     try {
-      part.install();
+      JdkInternals.check(part);
+      installer.install();
       return true;
     } catch (UnsupportedJdk e) {
       Log.warn(
