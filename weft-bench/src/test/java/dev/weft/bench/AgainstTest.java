@@ -8,9 +8,7 @@ import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.ForkedProbe;
 import dev.weft.bench.run.ForkedWindows;
 import dev.weft.bench.run.Probe;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,8 +34,7 @@ class AgainstTest {
 
   private static @TempDir Path repository;
 
-  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private final BenchRun run = new BenchRun();
 
   /** Needs what the other Weft lacks. */
   public static final class NeedsMore implements Probe {
@@ -108,7 +105,7 @@ class AgainstTest {
     }
 
     // the bar judges the first metric; and the build of the first run is used again
-    err.reset();
+    run.forgetErrors();
     assertThat(bench(suite, "once", "--against", "good", "--rounds", "1", "--at-most", "1.9"))
         .isEqualTo(1);
     assertThat(out()).contains("≤ 1.90 ×  MISSED");
@@ -203,9 +200,8 @@ class AgainstTest {
   @Test
   void withoutARepositoryThereIsNoOtherCommit(@TempDir Path empty) throws Exception {
     Files.copy(repository.resolve("weft.args"), empty.resolve("weft.args"));
-    Bench bench = new Bench(List.of(), new Workspace(empty), print(out), print(err));
 
-    assertThat(bench.run("--against", "HEAD")).isEqualTo(2);
+    assertThat(run.bench(empty, List.of(), "--against", "HEAD")).isEqualTo(2);
     assertThat(err()).contains("--against needs git and its repository");
   }
 
@@ -223,7 +219,7 @@ class AgainstTest {
   }
 
   private int bench(List<Comparison> suite, String... args) throws InterruptedException {
-    return new Bench(suite, new Workspace(repository), print(out), print(err)).run(args);
+    return run.bench(repository, suite, args);
   }
 
   private static void commit(String tag, String hook) throws Exception {
@@ -256,15 +252,11 @@ class AgainstTest {
     return said;
   }
 
-  private static PrintStream print(ByteArrayOutputStream to) {
-    return new PrintStream(to, true, StandardCharsets.UTF_8);
-  }
-
   private String out() {
-    return out.toString(StandardCharsets.UTF_8);
+    return run.out();
   }
 
   private String err() {
-    return err.toString(StandardCharsets.UTF_8);
+    return run.err();
   }
 }

@@ -9,10 +9,7 @@ import dev.weft.bench.model.Outcome;
 import dev.weft.bench.run.JmhMethod;
 import dev.weft.bench.suite.CreateBenchmark;
 import dev.weft.bench.suite.Suite;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -28,8 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class BenchTest {
-  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private final BenchRun run = new BenchRun();
   private @TempDir Path root;
 
   @BeforeEach
@@ -167,18 +163,14 @@ class BenchTest {
   }
 
   private int bench(List<Comparison> suite, String... args) throws InterruptedException {
-    return new Bench(suite, new Workspace(root), print(out), print(err)).run(args);
-  }
-
-  private static PrintStream print(ByteArrayOutputStream to) {
-    return new PrintStream(to, true, StandardCharsets.UTF_8);
+    return run.bench(root, suite, args);
   }
 
   private String out() {
-    return out.toString(StandardCharsets.UTF_8);
+    return run.out();
   }
 
   private String err() {
-    return err.toString(StandardCharsets.UTF_8);
+    return run.err();
   }
 }
