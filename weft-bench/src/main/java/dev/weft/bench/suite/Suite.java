@@ -3,6 +3,7 @@ package dev.weft.bench.suite;
 import dev.weft.bench.echo.EchoBenchmark;
 import dev.weft.bench.echo.HookEchoBenchmark;
 import dev.weft.bench.echo.HttpBenchmark;
+import dev.weft.bench.http.HttpPeersBenchmark;
 import dev.weft.bench.model.Comparison;
 import java.util.List;
 
@@ -46,6 +47,10 @@ public final class Suite {
         EchoBenchmark.accept(),
         EchoBenchmark.idle(),
         HttpBenchmark.comparison(),
+        HttpPeersBenchmark.plain(),
+        HttpPeersBenchmark.plainOnTwo(),
+        HttpPeersBenchmark.sleep(),
+        HttpPeersBenchmark.roundTrip(),
         HookEchoBenchmark.comparison(),
         HookEchoBenchmark.threads(),
         HookQueueBenchmark.comparison(),
