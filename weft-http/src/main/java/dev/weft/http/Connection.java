@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * A connection and the fiber that serves it: one request after the other.
  *
  * <p>How long each step may take is not measured by timers but in ticks of the server's clock, some
- * a second: a step writes down its last tick, and the clock closes connections whose last tick has
+ * a second: a step writes down its last tick, and the clock closes the connection when that has
  * passed. So a request costs no timer.
  *
  * <pre>
@@ -173,7 +173,7 @@ final class Connection {
         flaw == null ? new Rejected(Status.INTERNAL_ERROR, "the server has failed") : flaw);
   }
 
-  /** Answers a request whose head is not understood, so that none can follow. */
+  /** Answers a request with a head that is not understood, so that none can follow. */
   private void reject(Rejected why) throws IOException {
     server.log(Level.DEBUG, "a request is refused: " + why.getMessage(), null);
     byte[] text = why.text();

@@ -30,7 +30,7 @@ class RfcTest {
 
   private static HttpServer server;
 
-  // where some paths are nobody's
+  // without a context for the root, so that some paths have none
   private static HttpServer withoutRoot;
 
   // ---- the cases ----

@@ -4,6 +4,7 @@ import dev.weft.bench.echo.EchoBenchmark;
 import dev.weft.bench.echo.HookEchoBenchmark;
 import dev.weft.bench.echo.HttpBenchmark;
 import dev.weft.bench.echo.MixedBenchmark;
+import dev.weft.bench.http.HttpPeersBenchmark;
 import dev.weft.bench.model.Comparison;
 import java.util.List;
 
@@ -52,6 +53,10 @@ public final class Suite {
         MixedBenchmark.comparison(),
         MixedBenchmark.echoesAlone(),
         HttpBenchmark.comparison(),
+        HttpPeersBenchmark.plain(),
+        HttpPeersBenchmark.plainOnTwo(),
+        HttpPeersBenchmark.sleep(),
+        HttpPeersBenchmark.roundTrip(),
         HookEchoBenchmark.comparison(),
         HookEchoBenchmark.threads(),
         HookQueueBenchmark.comparison(),

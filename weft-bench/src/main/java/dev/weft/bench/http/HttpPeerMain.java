@@ -1,0 +1,21 @@
+package dev.weft.bench.http;
+
+import dev.weft.bench.run.Lifeline;
+import java.util.concurrent.CountDownLatch;
+
+/** The main class of the process of a web server. */
+final class HttpPeerMain {
+  /** Starts the line that says at which port it serves. */
+  static final String PORT = "@port ";
+
+  private HttpPeerMain() {}
+
+  /** Takes the server, the number of threads, and what handlers do. */
+  public static void main(String[] args) throws Exception {
+    Lifeline.hold(question -> {});
+    int port =
+        HttpPeer.valueOf(args[0]).start(Integer.parseInt(args[1]), HttpWork.valueOf(args[2]));
+    System.out.println(PORT + port);
+    new CountDownLatch(1).await(); // the lifeline ends it
+  }
+}
