@@ -15,10 +15,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +58,8 @@ final class Database implements AutoCloseable {
 
   /** What PostgreSQL says when its disk is full. */
   private static final String DISK_FULL = "53100";
+
+  private static final int MOST_CAUSES = 20;
 
   /** For whom a call is made. */
   enum Lane {
@@ -280,26 +284,28 @@ final class Database implements AutoCloseable {
   }
 
   private static boolean isDiskFull(SQLException e) {
-    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-      if (DISK_FULL.equals(e.getSQLState())
-          || String.valueOf(cause.getMessage()).contains("No space left")
-          || String.valueOf(cause.getMessage()).contains("Disk quota exceeded")) {
-        return true;
-      }
-    }
-    return false;
+    return DISK_FULL.equals(e.getSQLState())
+        || causes(e)
+            .map(cause -> String.valueOf(cause.getMessage()))
+            .anyMatch(text -> text.contains("No space left") || text.contains("quota exceeded"));
+  }
+
+  /** Returns it and what caused it; H2's causes may go round in a circle. */
+  private static Stream<Throwable> causes(SQLException e) {
+    return Stream.<@Nullable Throwable>iterate(e, cause -> cause == null ? null : cause.getCause())
+        .limit(MOST_CAUSES)
+        .filter(Objects::nonNull)
+        .map(Objects::requireNonNull);
   }
 
   // ---- an embedded database that has closed itself ----
 
   /** Returns whether H2 said so, or the pool, which tells as the cause why it has no connection. */
   private static boolean isBroken(SQLException e) {
-    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException sql && H2_IS_BROKEN.contains(sql.getErrorCode())) {
-        return true;
-      }
-    }
-    return false;
+    return causes(e)
+        .anyMatch(
+            cause ->
+                cause instanceof SQLException sql && H2_IS_BROKEN.contains(sql.getErrorCode()));
   }
 
   private void openAgain() {
