@@ -100,6 +100,11 @@ public final class ImServer implements AutoCloseable {
     return started(web).address();
   }
 
+  /** Returns what is behind the ports. */
+  synchronized Node node() {
+    return started(node);
+  }
+
   private static <T> T started(@Nullable T endpoint) {
     if (endpoint == null) {
       throw new IllegalStateException("the server has no address yet: call start first");

@@ -167,6 +167,11 @@ final class Node implements AutoCloseable {
     return true;
   }
 
+  /** Returns how many connections there are. */
+  int sessions() {
+    return sessions.size();
+  }
+
   void ended(Session session) {
     sessions.remove(session);
   }

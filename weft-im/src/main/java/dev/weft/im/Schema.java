@@ -60,8 +60,10 @@ final class Schema {
         }
       }
     }
+    connection.setAutoCommit(false); // the pool sets it back
     addSkeletons(connection, "user", "im_user");
     addSkeletons(connection, "room", "im_room");
+    connection.commit();
   }
 
   /** For names of a time when look-alikes were allowed: the first of them keeps the skeleton. */

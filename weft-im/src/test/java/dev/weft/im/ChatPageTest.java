@@ -360,9 +360,8 @@ class ChatPageTest {
     join(anna, "den");
     ben.fill("#join-name", "den" + Browser.ENTER);
     ben.awaitText("#join-error", "private");
-    anna.click("#invite");
     anna.fill("#invite-name", "ben" + Browser.ENTER);
-    anna.awaitNone("#invite-form");
+    anna.awaitTexts("#invited", "ben is invited.");
     ben.awaitTexts("#invitations .label", "den");
     ben.reload();
     ben.awaitTexts("#invitations .label", "den");

@@ -310,7 +310,8 @@ const events = {
       conversation(room); // in another window
       invitations.delete(room);
     }
-    conversations.get(room)?.members.set(name, presence.get(name) ?? 'online');
+    conversations.get(room)?.members.set(name, 'online');
+    setPresence(name, 'online');
     renderSoon();
   },
   left(room, name) {
@@ -857,7 +858,7 @@ function open(target) {
   }
   opened = target;
   $('members-pane').classList.remove('shown');
-  $('invite-form').hidden = true;
+  setText($('invited'), '');
   $('jump').hidden = true;
   hideError();
   if (target) {
@@ -921,8 +922,7 @@ async function submitInvitation() {
     await ask(`INVITE ${room} ${name}`);
     hideError();
     $('invite-name').value = '';
-    $('invite-form').hidden = true;
-    announce(`${name} is invited`);
+    setText($('invited'), `${name} is invited.`);
   });
 }
 
@@ -1137,7 +1137,6 @@ function renderConversation() {
   setText($('title'), opened.name);
   setText($('subtitle'), subtitle());
   setText($('leave'), opened.direct ? 'Close' : 'Leave');
-  $('invite').hidden = opened.direct;
   $('older').hidden = !opened.loaded || opened.complete;
   $('older').disabled = opened.busy || !connection;
   $('start').hidden = opened.loaded && !opened.complete;
@@ -1357,12 +1356,6 @@ onClick('older', () => attempt(loadOlder));
 onClick('jump', scrollToEnd);
 onClick('leave', leave);
 onSubmit('invite-form', submitInvitation);
-onClick('invite', () => {
-  $('invite-form').hidden = !$('invite-form').hidden;
-  if (!$('invite-form').hidden) {
-    $('invite-name').focus();
-  }
-});
 onClick('back', () => goTo(''));
 onClick('members-button', () => {
   $('members-pane').classList.toggle('shown');
