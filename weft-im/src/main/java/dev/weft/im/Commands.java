@@ -87,8 +87,7 @@ final class Commands {
     };
   }
 
-  private void entered(String me, String room, Store.Joining outcome)
-      throws Refusal, InterruptedException {
+  private void entered(String me, String room, Store.Joining outcome) throws Refusal {
     switch (outcome) {
       case JOINED -> tell(room, null, "JOINED " + room + " " + me);
       case ALREADY_MEMBER -> {}
@@ -100,9 +99,8 @@ final class Commands {
     }
   }
 
-  private void tell(String audience, @Nullable String alsoTo, String line)
-      throws InterruptedException {
-    node.events().tell(new Event(audience, alsoTo, line, session));
+  private void tell(String audience, @Nullable String alsoTo, String line) {
+    node.events().tell(store, new Event(audience, alsoTo, line, session));
     node.bus().tell(audience, alsoTo, line);
   }
 

@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What users are told beside messages: that somebody has joined or left a room, or has invited
- * them. A fiber finds out whom to tell. Nobody is told later: a client that was away asks with WHO,
- * ROOMS and INVITATIONS.
+ * them. What other nodes tell waits for a fiber, which finds out whom it is for. Nobody is told
+ * later: a client that was away asks with WHO, ROOMS and INVITATIONS.
  */
 final class Events implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("dev.weft.im");
 
-  /** So many may wait; a session that causes more waits itself. */
+  /** So many of other nodes may wait. */
   private static final int MOST_WAITING = 10_000;
 
   /**
@@ -42,12 +42,15 @@ final class Events implements AutoCloseable {
     this.teller = scheduler.go(FiberOptions.named("im-events"), this::tellAll);
   }
 
-  /** Has an event told; waits if there are too many. */
-  void tell(Event event) throws InterruptedException {
+  /** Tells an event to those that are members now; never waits but for the store. */
+  void tell(Store asking, Event event) {
     try {
-      events.send(event);
-    } catch (ChannelClosedException e) {
-      // the server stops
+      if (event.alsoTo() != null) {
+        hub.tell(List.of(event.alsoTo()), event.line(), event.except());
+      }
+      hub.tell(audience(asking, event.audience()), event.line(), event.except());
+    } catch (StoreException e) {
+      // it has been told
     }
   }
 
@@ -63,20 +66,15 @@ final class Events implements AutoCloseable {
   private void tellAll() {
     for (Event event : events) {
       try {
-        if (event.alsoTo() != null) {
-          hub.tell(List.of(event.alsoTo()), event.line(), event.except());
-        }
-        hub.tell(audience(event.audience()), event.line(), event.except());
-      } catch (StoreException e) {
-        // it has been told
+        tell(store, event);
       } catch (RuntimeException e) {
         LOG.log(Level.ERROR, "cannot tell " + event, e);
       }
     }
   }
 
-  private Collection<String> audience(String name) {
-    return name.startsWith("@") ? List.of(name.substring(1)) : store.members(name).keySet();
+  private static Collection<String> audience(Store asking, String name) {
+    return name.startsWith("@") ? List.of(name.substring(1)) : asking.members(name).keySet();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.weft.im;
 
+import dev.weft.sync.Semaphore;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;
@@ -22,14 +23,22 @@ final class LineBudget {
 
   /** The connections of one user. */
   static final class Account {
+    /** So many long answers of one user are computed at once: others want the database too. */
+    private static final int READS_AT_ONCE = 2;
+
     private final String user;
     private final AtomicLong bytes = new AtomicLong();
+    private final Semaphore reads = new Semaphore(READS_AT_ONCE);
 
     // guarded by the map of accounts
     private final Set<Outbox> outboxes = new HashSet<>();
 
     private Account(String user) {
       this.user = user;
+    }
+
+    Semaphore reads() {
+      return reads;
     }
   }
 

@@ -23,6 +23,11 @@ final class LineEndpoint implements AutoCloseable {
   /** How long it pauses after a failure, as for want of file descriptors. */
   private static final Duration AFTER_FAILURE = Duration.ofMillis(100);
 
+  /** After so many connections it pauses: a crowd that comes at once must not delay the others. */
+  private static final int CROWD = 16;
+
+  private static final Duration BETWEEN_CROWDS = Duration.ofMillis(1);
+
   /** Waits for the next connection. */
   private interface Acceptor {
     Wire accept() throws IOException;
@@ -61,10 +66,13 @@ final class LineEndpoint implements AutoCloseable {
   }
 
   private void acceptAll() throws InterruptedException {
-    while (!closed) {
+    for (int accepted = 1; !closed; accepted++) {
       try {
         begin(acceptor.accept());
         troubled = false;
+        if (accepted % CROWD == 0) {
+          Fiber.sleep(BETWEEN_CROWDS);
+        }
       } catch (IOException e) {
         if (!closed) {
           if (!troubled) {

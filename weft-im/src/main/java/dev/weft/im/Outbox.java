@@ -124,8 +124,8 @@ final class Outbox {
 
   // ---- from the session ----
 
-  /** Counts what is queued from now on as a user's. */
-  void loggedIn(String user) {
+  /** Counts what is queued from now on as a user's; returns the user's account. */
+  LineBudget.Account loggedIn(String user) {
     LineBudget.Account mine = budget.loggedIn(this, user);
     lock.lock();
     try {
@@ -133,6 +133,7 @@ final class Outbox {
       budget.add(null, -queued);
       budget.add(mine, queued);
       account = mine;
+      return mine;
     } finally {
       lock.unlock();
     }

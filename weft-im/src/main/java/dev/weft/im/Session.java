@@ -3,6 +3,7 @@ package dev.weft.im;
 import dev.weft.im.Outbox.Ended;
 import dev.weft.im.Refusal.Code;
 import dev.weft.im.Store.StoreException;
+import dev.weft.sync.Semaphore;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -31,6 +32,9 @@ final class Session {
 
   // what this connection was resumed with, or was given
   private @Nullable String token;
+
+  // set when the client logs in
+  private LineBudget.@Nullable Account account;
 
   // set once; the writer reads it after it got a message, which comes later
   private volatile @Nullable String user;
@@ -222,7 +226,19 @@ final class Session {
         }
         answer("OK SEEN " + id);
       }
+      case Command.History _, Command.Who _, Command.Directs _ -> read(loggedIn(), command);
       default -> outbox.send(commands.carryOut(loggedIn(), command), 0);
+    }
+  }
+
+  /** Computes a long answer, when not too many connections of the same user do. */
+  private void read(String me, Command command) throws Refusal, InterruptedException, Ended {
+    Semaphore turns = Objects.requireNonNull(account).reads();
+    turns.acquire();
+    try {
+      outbox.send(commands.carryOut(me, command), 0);
+    } finally {
+      turns.release();
     }
   }
 
@@ -251,7 +267,7 @@ final class Session {
     Store.Page page = store.missed(name, mark, last);
     wrongLogins = 0;
     user = name;
-    outbox.loggedIn(name);
+    account = outbox.loggedIn(name);
     answer(answer + name);
     try {
       while (page.hasMore()) {

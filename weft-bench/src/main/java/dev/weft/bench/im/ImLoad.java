@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,8 +75,7 @@ public final class ImLoad {
     }
   }
 
-  private List<String> run(Scheduler scheduler)
-      throws IOException, SQLException, InterruptedException {
+  private List<String> run(Scheduler scheduler) throws Exception {
     if (quick) {
       clients = 500;
       rooms = 20;
@@ -102,7 +100,7 @@ public final class ImLoad {
   }
 
   /** One user more than clients: that of the history bomb. */
-  private Population prepared(String database, String... more) throws IOException, SQLException {
+  private Population prepared(String database, String... more) throws Exception {
     err.println("im-load: writing users and rooms");
     ImNode.start(root, database, more).close(); // makes the tables
     Path jars = root.resolve("target").resolve("launch").resolve("weft-im");
@@ -127,8 +125,7 @@ public final class ImLoad {
 
   // ---- one node ----
 
-  private List<String> oneNode(Scheduler scheduler, Path folder)
-      throws IOException, SQLException, InterruptedException {
+  private List<String> oneNode(Scheduler scheduler, Path folder) throws Exception {
     String database = "jdbc:h2:" + folder.resolve("im");
     Population population = prepared(database);
     List<Phase> phases = new ArrayList<>();
@@ -159,8 +156,7 @@ public final class ImLoad {
 
   // ---- two nodes ----
 
-  private List<String> twoNodes(Scheduler scheduler)
-      throws IOException, SQLException, InterruptedException {
+  private List<String> twoNodes(Scheduler scheduler) throws Exception {
     List<Phase> phases = new ArrayList<>();
     LoadRun run = new LoadRun(scheduler, err, messagesPerSecond());
     try (Helper postgres = Helper.start(root, "postgres");

@@ -1,9 +1,11 @@
 package dev.weft.bench.im;
 
+import dev.weft.Weft;
 import dev.weft.bench.run.CpuClock;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -71,14 +73,17 @@ final class ImNode implements AutoCloseable {
   }
 
   /** Returns what of the heap is alive, in bytes. */
-  long liveBytes() throws IOException {
-    tell("GC.run");
-    tell("GC.run");
-    Matcher used = USED.matcher(tell("GC.heap_info"));
-    if (!used.find()) {
-      throw new IOException("jcmd does not tell how much of the heap is used");
-    }
-    return 1024L * Long.parseLong(used.group(1));
+  long liveBytes() throws Exception {
+    return Weft.blocking(
+        () -> {
+          tell("GC.run");
+          tell("GC.run");
+          Matcher used = USED.matcher(tell("GC.heap_info"));
+          if (!used.find()) {
+            throw new IOException("jcmd does not tell how much of the heap is used");
+          }
+          return 1024L * Long.parseLong(used.group(1));
+        });
   }
 
   private String tell(String command) throws IOException {
@@ -87,8 +92,7 @@ final class ImNode implements AutoCloseable {
         new ProcessBuilder(jcmd.toString(), String.valueOf(process.pid()), command)
             .redirectErrorStream(true)
             .start();
-    return new String(
-        asking.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+    return new String(asking.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
   }
 
   void kill() {
@@ -97,9 +101,13 @@ final class ImNode implements AutoCloseable {
 
   /** Tells it to stop, and waits until it has. */
   @Override
-  public void close() {
+  public void close() throws IOException {
     process.destroy();
-    process.onExit().join();
+    try {
+      Weft.blocking(() -> process.onExit().join());
+    } catch (Exception e) {
+      throw new IOException("cannot wait for the end of the server", e);
+    }
     Runtime.getRuntime().removeShutdownHook(hook);
   }
 }

@@ -21,6 +21,7 @@ import org.HdrHistogram.Histogram;
 final class LoadRun {
   private static final int CONNECTING_AT_ONCE = 100;
   private static final Duration TICK = Duration.ofMillis(10);
+  private static final int TICKS_TO_CONFIRM = 500;
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration LONGEST_TAIL = Duration.ofSeconds(60);
 
@@ -31,6 +32,7 @@ final class LoadRun {
   private final List<Fiber<Void>> fibers = new ArrayList<>();
   private final LoadClient.Totals totals = new LoadClient.Totals();
   private final Random random = new Random(1);
+  private int nextToConfirm;
 
   LoadRun(Scheduler scheduler, PrintStream progress, double messagesPerSecond) {
     this.scheduler = scheduler;
@@ -99,8 +101,8 @@ final class LoadRun {
             second.getValueAtPercentile(99) / 1e6,
             second.getMaxValue() / 1e6,
             resident >> 20);
-        clients.forEach(LoadClient::confirm);
       }
+      confirmSome();
       Fiber.sleep(TICK);
     }
     awaitQuiet();
@@ -109,6 +111,14 @@ final class LoadRun {
     Duration took = Duration.ofNanos(System.nanoTime() - start).minus(QUIET);
     double micros = deliveries == 0 ? 0 : (node.cpuNanos() - cpu) / 1e3 / deliveries;
     return new Phase(name, took, deliveries, all, seconds, micros, resident);
+  }
+
+  /** Has each client confirm every few seconds what it has heard, not all of them at once. */
+  private void confirmSome() {
+    int some = 1 + clients.size() / TICKS_TO_CONFIRM;
+    for (int i = 0; i < some; i++) {
+      clients.get(nextToConfirm++ % clients.size()).confirm();
+    }
   }
 
   private void awaitQuiet() throws InterruptedException {
