@@ -2,24 +2,38 @@ package dev.weft.im;
 
 import dev.weft.im.Refusal.Code;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** A line of a client's, understood. */
 sealed interface Command {
   /** The most bytes of a line in UTF-8, without its end. */
   int MOST_BYTES = 8 * 1024;
 
-  int LONGEST_NAME = 32;
   int LONGEST_TEXT = 4096;
   int SHORTEST_PASSWORD = 8;
   int LONGEST_PASSWORD = 128;
   int MOST_HISTORY = 100;
   int USUAL_HISTORY = 50;
+  Pattern TOKEN = Pattern.compile("[A-Za-z0-9_-]{20,100}");
 
   record Register(String name, String password) implements Command {}
 
   record Login(String name, String password) implements Command {}
 
+  /** Logs in by a token that the server gave. */
+  record Resume(String token) implements Command {}
+
+  /** Asks for a token. */
+  record Token() implements Command {}
+
   record Join(String room) implements Command {}
+
+  /** Makes a room that only those who are invited can join. */
+  record MakePrivate(String room) implements Command {}
+
+  record Invite(String room, String name) implements Command {}
+
+  record Invitations() implements Command {}
 
   record Leave(String room) implements Command {}
 
@@ -31,6 +45,9 @@ sealed interface Command {
 
   record Rooms() implements Command {}
 
+  /** Asks with whom one has exchanged direct messages. */
+  record Directs() implements Command {}
+
   /** Asks for messages of a room, or those exchanged with a user if direct, with smaller ids. */
   record History(boolean direct, String name, long before, int count) implements Command {}
 
@@ -39,6 +56,9 @@ sealed interface Command {
   record Ping(String text) implements Command {}
 
   record Quit() implements Command {}
+
+  /** Quits, and makes the token of this connection worthless. */
+  record Logout() implements Command {}
 
   /**
    * Understands a line without its end.
@@ -64,7 +84,15 @@ sealed interface Command {
         List<String> fields = two(rest, "LOGIN name password");
         yield new Login(name(fields.get(0)), password(fields.get(1)));
       }
+      case "RESUME" -> new Resume(token(rest));
+      case "TOKEN" -> alone(space, new Token());
       case "JOIN" -> new Join(name(rest));
+      case "PRIVATE" -> new MakePrivate(name(rest));
+      case "INVITE" -> {
+        List<String> fields = two(rest, "INVITE room name");
+        yield new Invite(name(fields.get(0)), name(fields.get(1)));
+      }
+      case "INVITATIONS" -> alone(space, new Invitations());
       case "LEAVE" -> new Leave(name(rest));
       case "SAY" -> {
         List<String> fields = two(rest, "SAY room text");
@@ -76,14 +104,17 @@ sealed interface Command {
       }
       case "WHO" -> new Who(name(rest));
       case "ROOMS" -> alone(space, new Rooms());
+      case "DIRECTS" -> alone(space, new Directs());
       case "HISTORY" -> history(rest);
       case "SEEN" -> new Seen(number(rest, "SEEN id"));
       case "PING" -> new Ping(rest.isEmpty() ? rest : text(rest));
       case "QUIT" -> alone(space, new Quit());
+      case "LOGOUT" -> alone(space, new Logout());
       default ->
           throw syntax(
-              "a line must begin with REGISTER, LOGIN, JOIN, LEAVE, SAY, TELL, WHO, ROOMS,"
-                  + " HISTORY, SEEN, PING or QUIT");
+              "a line must begin with REGISTER, LOGIN, RESUME, TOKEN, JOIN, LEAVE, PRIVATE, INVITE,"
+                  + " INVITATIONS, SAY, TELL, WHO, ROOMS, DIRECTS, HISTORY, SEEN, PING, LOGOUT or"
+                  + " QUIT");
     };
   }
 
@@ -97,7 +128,7 @@ sealed interface Command {
 
   private static Command alone(int space, Command command) throws Refusal {
     if (space >= 0) {
-      throw syntax("ROOMS and QUIT have nothing behind them");
+      throw syntax("TOKEN, INVITATIONS, ROOMS, DIRECTS, LOGOUT and QUIT have nothing behind them");
     }
     return command;
   }
@@ -138,20 +169,14 @@ sealed interface Command {
   }
 
   private static String name(String word) throws Refusal {
-    if (word.isEmpty() || !word.codePoints().allMatch(Command::isOfName)) {
-      throw syntax("a name must be letters, digits, '_', '-' and '.', at least one");
-    }
-    if (word.codePointCount(0, word.length()) > LONGEST_NAME) {
-      throw new Refusal(Code.LIMIT, "a name must have at most " + LONGEST_NAME + " characters");
-    }
-    return word;
+    return Names.parse(word);
   }
 
-  private static boolean isOfName(int character) {
-    return Character.isLetterOrDigit(character)
-        || character == '_'
-        || character == '-'
-        || character == '.';
+  private static String token(String word) throws Refusal {
+    if (!TOKEN.matcher(word).matches()) {
+      throw syntax("the form is: RESUME token, with a token that TOKEN gave");
+    }
+    return word;
   }
 
   private static String password(String word) throws Refusal {

@@ -1,17 +1,23 @@
 package dev.weft.im;
 
+import dev.weft.im.Events.Event;
 import dev.weft.im.Message.Draft;
 import dev.weft.im.Refusal.Code;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What users who are logged in can do: each command has an answer, of one line but for HISTORY. */
 final class Commands {
+  private static final int MOST_DIRECTS = 100;
+
   private final Node node;
+  private final Session session;
   private final Store store;
 
-  Commands(Node node) {
+  Commands(Node node, Session session) {
     this.node = node;
+    this.session = session;
     this.store = node.store();
   }
 
@@ -24,13 +30,31 @@ final class Commands {
   List<String> carryOut(String me, Command command) throws Refusal, InterruptedException {
     return switch (command) {
       case Command.Join(String room) -> {
-        store.join(me, room);
+        if (!store.roomExists(room)) {
+          Names.checkNew(room);
+        }
+        entered(me, room, store.join(me, room, Names.skeleton(room)));
         yield List.of("OK JOIN " + room);
       }
+      case Command.MakePrivate(String room) -> {
+        Names.checkNew(room);
+        entered(me, room, store.makePrivate(me, room, Names.skeleton(room)));
+        yield List.of("OK PRIVATE " + room);
+      }
+      case Command.Invite(String room, String name) -> {
+        checkMember(me, room);
+        checkUser(name);
+        if (store.invite(name, room)) {
+          tell("@" + name, null, "INVITED " + room + " " + me);
+        }
+        yield List.of("OK INVITE " + room + " " + name);
+      }
+      case Command.Invitations() -> List.of(words("OK INVITATIONS", store.invitations(me)));
       case Command.Leave(String room) -> {
         if (!store.leave(me, room)) {
           throw notMember(room);
         }
+        tell(room, me, "LEFT " + room + " " + me);
         yield List.of("OK LEAVE " + room);
       }
       case Command.Say(String room, String text) -> {
@@ -43,10 +67,41 @@ final class Commands {
       }
       case Command.Who(String room) -> List.of(who(me, room));
       case Command.Rooms() -> List.of(words("OK ROOMS", store.rooms(me)));
+      case Command.Directs() ->
+          List.of(
+              words(
+                  "OK DIRECTS",
+                  store.directs(me, MOST_DIRECTS).stream()
+                      .map(direct -> direct.peer() + ":" + direct.lastId())
+                      .toList()));
       case Command.History history -> history(me, history);
-      case Command.Ping _, Command.Register _, Command.Login _, Command.Seen _, Command.Quit _ ->
+      case Command.Ping _,
+          Command.Register _,
+          Command.Login _,
+          Command.Resume _,
+          Command.Token _,
+          Command.Seen _,
+          Command.Logout _,
+          Command.Quit _ ->
           throw new IllegalArgumentException("a matter of the session: " + command);
     };
+  }
+
+  private void entered(String me, String room, Store.Joining outcome) throws Refusal {
+    switch (outcome) {
+      case JOINED -> tell(room, null, "JOINED " + room + " " + me);
+      case ALREADY_MEMBER -> {}
+      case NOT_INVITED ->
+          throw new Refusal(Code.DENIED, room + " is private; a member can INVITE you");
+      case EXISTS -> throw new Refusal(Code.EXISTS, "there is a room " + room);
+      case LOOKS_LIKE_ANOTHER ->
+          throw new Refusal(Code.EXISTS, "there is a room whose name looks like " + room);
+    }
+  }
+
+  private void tell(String audience, @Nullable String alsoTo, String line) {
+    node.events().tell(store, new Event(audience, alsoTo, line, session));
+    node.bus().tell(audience, alsoTo, line);
   }
 
   private String who(String me, String room) throws Refusal {

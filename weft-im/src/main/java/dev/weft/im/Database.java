@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.weft.Weft;
 import dev.weft.im.Store.StoreException;
+import dev.weft.sync.Semaphore;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -14,48 +15,112 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A database behind a pool of connections: plain JDBC, whose waits hold no thread. */
+/**
+ * A database behind a pool of connections: plain JDBC, of which no wait holds a thread.
+ *
+ * <p>Sessions share some of the connections, first come, first served; the node's own fibers, of
+ * which there are few, have the rest. So however many sessions ask, what was said is stored and
+ * handed out.
+ *
+ * <p>An embedded database closes itself when a write fails, as on a full disk. It is then opened
+ * again, every second until that works. The ids that are given out after that begin behind a gap: a
+ * message of the failed transaction may have been read, and no other may get its id.
+ */
 final class Database implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("dev.weft.im");
 
-  /** How long a command waits for a connection before it fails. */
+  /** How long a call waits for a connection before it fails. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-  private static final int CONNECTIONS = 10;
+  /** How long a session waits for its turn before its command fails. */
+  private static final Duration LONGEST_QUEUE = Duration.ofSeconds(30);
 
-  private final HikariDataSource pool;
+  private static final Duration OPEN_AGAIN_EVERY = Duration.ofSeconds(1);
+  private static final int FOR_SESSIONS = 8;
 
-  // true since a failure, until something works again: each trouble is told once
-  private final AtomicBoolean troubled = new AtomicBoolean();
+  /** The journal, the feed, the marks, the events and the presence: each makes one call at once. */
+  private static final int FOR_NODE = 5;
 
-  // true if calls wait for files, not for a server: that no hook can make a fiber's wait, so they
-  // are made on helper threads
-  private final boolean usesFiles;
+  /** More than one transaction stores. */
+  private static final long GAP = 1000;
 
-  private Database(HikariDataSource pool, boolean usesFiles) {
-    this.pool = pool;
-    this.usesFiles = usesFiles;
+  /** What H2 says when it is closed, or cannot go on: see org.h2.api.ErrorCode. */
+  private static final Set<Integer> H2_IS_BROKEN =
+      Set.of(50000, 90007, 90028, 90030, 90031, 90098, 90108, 90121);
+
+  /** What PostgreSQL says when its disk is full. */
+  private static final String DISK_FULL = "53100";
+
+  private static final int MOST_CAUSES = 20;
+
+  /** For whom a call is made. */
+  enum Lane {
+    SESSIONS,
+    NODE
+  }
+
+  /** The pool, and what all lanes have in common. */
+  private static final class Shared {
+    private final HikariConfig config;
+    private final Semaphore sessions = new Semaphore(FOR_SESSIONS);
+
+    // true if calls wait for files, not for a server: that no hook can make a fiber's wait, so they
+    // are made on helper threads
+    private final boolean usesFiles;
+    private final DiskSpace space;
+
+    // true since a failure, until something works again: each trouble is told once
+    private final AtomicBoolean troubled = new AtomicBoolean();
+    private final ReentrantLock opening = new ReentrantLock();
+    private final AtomicLong openedAgain = new AtomicLong(System.nanoTime());
+    private volatile HikariDataSource pool;
+    private volatile boolean closed;
+
+    // what an embedded database closed itself with, until it is open again
+    private volatile @Nullable SQLException broken;
+
+    private Shared(HikariConfig config, boolean usesFiles, DiskSpace space) {
+      this.config = config;
+      this.usesFiles = usesFiles;
+      this.space = space;
+      this.pool = new HikariDataSource(config);
+    }
+  }
+
+  private final Shared shared;
+  private final Lane lane;
+
+  private Database(Shared shared, Lane lane) {
+    this.shared = shared;
+    this.lane = lane;
   }
 
   /** Opens one; throws if it cannot be reached. */
   static Database open(String url) {
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(url.startsWith("jdbc:h2:") ? withoutHookOfItsOwn(url) : url);
-    config.setMaximumPoolSize(CONNECTIONS);
+    boolean isH2 = url.startsWith("jdbc:h2:");
+    config.setJdbcUrl(isH2 ? withoutHookOfItsOwn(url) : url);
+    config.setMaximumPoolSize(FOR_SESSIONS + FOR_NODE);
     config.setConnectionTimeout(PATIENCE.toMillis());
     config.setPoolName("weft-im");
-    if (url.startsWith("jdbc:postgresql:")) {
+    if (isH2) {
+      config.setConnectionInitSql("SET WRITE_DELAY 0"); // stored means now, not soon
+    } else {
       config.addDataSourceProperty("socketTimeout", "30"); // seconds, for a server that is stuck
       config.addDataSourceProperty("tcpKeepAlive", "true");
-    } else if (url.startsWith("jdbc:h2:")) {
-      config.setConnectionInitSql("SET WRITE_DELAY 0"); // stored means now, not soon
     }
     try {
-      boolean usesFiles = url.startsWith("jdbc:h2:") && !url.startsWith("jdbc:h2:mem:");
-      return new Database(new HikariDataSource(config), usesFiles);
+      boolean usesFiles = isH2 && !url.startsWith("jdbc:h2:mem:");
+      DiskSpace space = usesFiles ? DiskSpace.of(url) : DiskSpace.unlimited();
+      return new Database(new Shared(config, usesFiles, space), Lane.SESSIONS);
     } catch (RuntimeException e) {
       throw new StoreException(
           "cannot open the database %s: %s".formatted(withoutSecrets(url), e.getMessage()), e);
@@ -74,10 +139,23 @@ final class Database implements AutoCloseable {
     return end < 0 ? url : url.substring(0, end);
   }
 
+  /** Returns the same database for calls of a lane. */
+  Database inLane(Lane other) {
+    return new Database(shared, other);
+  }
+
   @Override
   public void close() {
-    pool.close();
+    shared.opening.lock();
+    try {
+      shared.closed = true;
+      shared.pool.close();
+    } finally {
+      shared.opening.unlock();
+    }
   }
+
+  // ---- calls ----
 
   interface Work<T> {
     T with(Connection connection) throws SQLException;
@@ -87,37 +165,17 @@ final class Database implements AutoCloseable {
     T read(ResultSet row) throws SQLException;
   }
 
-  interface Change {
+  interface Preparation {
     void with(Connection connection) throws SQLException;
   }
 
-  void run(String doing, Change change) {
+  /** Makes the tables, also on a disk that is full: they may be there. */
+  void prepare(Preparation preparation) {
     call(
-        doing,
+        "make the tables",
         connection -> {
-          change.with(connection);
+          preparation.with(connection);
           return true;
-        });
-  }
-
-  /** Does work that takes place as a whole, or not at all. */
-  <T> T inTransaction(String doing, Work<T> work) {
-    return call(
-        doing,
-        connection -> {
-          connection.setAutoCommit(false); // the pool sets it back
-          try {
-            T result = work.with(connection);
-            connection.commit();
-            return result;
-          } catch (SQLException | RuntimeException e) {
-            try {
-              connection.rollback();
-            } catch (SQLException second) {
-              e.addSuppressed(second);
-            }
-            throw e;
-          }
         });
   }
 
@@ -125,30 +183,172 @@ final class Database implements AutoCloseable {
     return call("read", connection -> ask(connection, question, reader, values));
   }
 
-  <T> T call(String doing, Work<T> work) {
+  /** Changes something, if there is room on the disk. */
+  <T> T change(String doing, Work<T> work) {
+    if (shared.space.isShort()) {
+      throw diskIsFull(doing, null);
+    }
+    return call(doing, work);
+  }
+
+  /** Makes a change that takes place as a whole, or not at all. */
+  <T> T changeWhole(String doing, Work<T> work) {
+    return change(doing, connection -> inTransaction(connection, work));
+  }
+
+  private static <T> T inTransaction(Connection connection, Work<T> work) throws SQLException {
+    connection.setAutoCommit(false); // the pool sets it back
     try {
-      T result = usesFiles ? Weft.blocking(() -> withConnection(work)) : withConnection(work);
-      if (troubled.get() && troubled.compareAndSet(true, false)) {
+      T result = work.with(connection);
+      connection.commit();
+      return result;
+    } catch (SQLException | RuntimeException e) {
+      try {
+        connection.rollback();
+      } catch (SQLException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
+    }
+  }
+
+  private <T> T call(String doing, Work<T> work) {
+    if (shared.broken != null) {
+      openAgain();
+    }
+    SQLException broken = shared.broken;
+    if (broken != null) {
+      throw failure(doing, broken);
+    }
+    boolean queues = lane == Lane.SESSIONS;
+    if (queues) {
+      queue(doing);
+    }
+    try {
+      T result =
+          shared.usesFiles ? Weft.blocking(() -> withConnection(work)) : withConnection(work);
+      if (shared.troubled.get() && shared.troubled.compareAndSet(true, false)) {
         LOG.log(Level.INFO, "the database works again");
       }
       return result;
     } catch (SQLException e) {
-      if (troubled.compareAndSet(false, true)) {
+      if (shared.troubled.compareAndSet(false, true)) {
         LOG.log(Level.WARNING, "cannot " + doing + ": the database fails; told once", e);
       }
-      throw new StoreException("cannot " + doing + ": " + e.getMessage(), e);
+      if (shared.usesFiles && isBroken(e)) {
+        shared.broken = e;
+      }
+      throw failure(doing, e);
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) {
       throw new IllegalStateException("work with a database throws SQLException alone", e);
+    } finally {
+      if (queues) {
+        shared.sessions.release();
+      }
+    }
+  }
+
+  private void queue(String doing) {
+    try {
+      if (!shared.sessions.tryAcquire(LONGEST_QUEUE)) {
+        throw new StoreException(
+            "cannot %s: too many wait for the database".formatted(doing),
+            "the database is busy; try again later",
+            null);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreException("cannot " + doing + ": interrupted", e);
     }
   }
 
   private <T> T withConnection(Work<T> work) throws SQLException {
-    try (Connection connection = pool.getConnection()) {
+    try (Connection connection = shared.pool.getConnection()) {
       return work.with(connection);
     }
   }
+
+  private static StoreException failure(String doing, SQLException e) {
+    return isDiskFull(e)
+        ? diskIsFull(doing, e)
+        : new StoreException("cannot " + doing + ": " + e.getMessage(), e);
+  }
+
+  private static StoreException diskIsFull(String doing, @Nullable Throwable cause) {
+    return new StoreException(
+        "cannot " + doing + ": the disk is full",
+        "the disk of the server is full, so nothing was stored; try again later",
+        cause);
+  }
+
+  private static boolean isDiskFull(SQLException e) {
+    return DISK_FULL.equals(e.getSQLState())
+        || causes(e)
+            .map(cause -> String.valueOf(cause.getMessage()))
+            .anyMatch(text -> text.contains("No space left") || text.contains("quota exceeded"));
+  }
+
+  /** Returns it and what caused it; H2's causes may go round in a circle. */
+  private static Stream<Throwable> causes(SQLException e) {
+    return Stream.<@Nullable Throwable>iterate(e, cause -> cause == null ? null : cause.getCause())
+        .limit(MOST_CAUSES)
+        .filter(Objects::nonNull)
+        .map(Objects::requireNonNull);
+  }
+
+  // ---- an embedded database that has closed itself ----
+
+  /** Returns whether H2 said so, or the pool, which tells as the cause why it has no connection. */
+  private static boolean isBroken(SQLException e) {
+    return causes(e)
+        .anyMatch(
+            cause ->
+                cause instanceof SQLException sql && H2_IS_BROKEN.contains(sql.getErrorCode()));
+  }
+
+  private void openAgain() {
+    long last = shared.openedAgain.get();
+    long now = System.nanoTime();
+    if (now - last < OPEN_AGAIN_EVERY.toNanos()
+        || !shared.openedAgain.compareAndSet(last, now)
+        || !shared.opening.tryLock()) {
+      return;
+    }
+    try {
+      if (!shared.closed) {
+        Weft.blocking(this::replacePool);
+        LOG.log(Level.INFO, "the database was opened again");
+      }
+    } catch (Exception e) {
+      LOG.log(Level.DEBUG, "the database cannot be opened again yet", e);
+    } finally {
+      shared.openedAgain.set(System.nanoTime());
+      shared.opening.unlock();
+    }
+  }
+
+  private void replacePool() throws SQLException {
+    try (Connection connection = shared.pool.getConnection()) {
+      // it may only seem to be open; what was committed is in the file
+      update(connection, "SHUTDOWN IMMEDIATELY");
+    } catch (SQLException e) {
+      // it is closed, as it should be now
+    }
+    shared.pool.close();
+    HikariDataSource fresh = new HikariDataSource(shared.config);
+    try (Connection connection = fresh.getConnection()) {
+      update(connection, "UPDATE im_counter SET last_id = last_id + ?", GAP);
+    } catch (SQLException | RuntimeException e) {
+      fresh.close();
+      throw e;
+    }
+    shared.pool = fresh;
+    shared.broken = null;
+  }
+
+  // ---- within a call ----
 
   static <T> List<T> ask(
       Connection connection, String question, Reader<T> reader, @Nullable Object... values)
@@ -176,6 +376,7 @@ final class Database implements AutoCloseable {
     for (int i = 0; i < values.length; i++) {
       switch (values[i]) {
         case Long number -> statement.setLong(i + 1, number);
+        case Boolean flag -> statement.setBoolean(i + 1, flag);
         case null -> statement.setNull(i + 1, Types.VARCHAR);
         default -> statement.setString(i + 1, (String) values[i]);
       }

@@ -20,7 +20,6 @@ import java.util.Map;
  * made good by the next one, or by the look it takes every so often.
  */
 final class Feed implements AutoCloseable {
-  private static final int MOST_AT_ONCE = 500;
   private static final Duration AFTER_FAILURE = Duration.ofMillis(250);
 
   private final Store store;
@@ -72,7 +71,7 @@ final class Feed implements AutoCloseable {
 
   private void deliverNew() {
     while (true) {
-      List<Message> messages = store.after(hub.position(), MOST_AT_ONCE);
+      List<Message> messages = store.after(hub.position()).messages();
       if (messages.isEmpty()) {
         return;
       }
@@ -84,6 +83,7 @@ final class Feed implements AutoCloseable {
         }
       }
       hub.deliver(messages, members);
+      Fiber.yield(); // to the writers: a queue that grows should mean that a client is slow
     }
   }
 

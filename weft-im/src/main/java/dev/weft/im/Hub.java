@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Who is logged in here, and the fan-out to them. Nothing in here waits. */
 final class Hub {
@@ -60,41 +61,42 @@ final class Hub {
   synchronized void deliver(List<Message> messages, Map<String, Map<String, Long>> members) {
     for (Message message : messages) {
       if (message.room() != null) {
+        String line = message.lineFor(""); // one string for all members
         Objects.requireNonNull(members.get(message.room()))
             .forEach(
                 (name, since) -> {
                   if (since < message.id()) {
-                    offer(name, message);
+                    offer(name, line, message.id());
                   }
                 });
       } else {
         String recipient = Objects.requireNonNull(message.recipient());
-        offer(recipient, message);
+        offer(recipient, message.lineFor(recipient), message.id());
         if (!message.sender().equals(recipient)) {
-          offer(message.sender(), message);
+          offer(message.sender(), message.lineFor(message.sender()), message.id());
         }
       }
       position = message.id();
     }
   }
 
-  private void offer(String name, Message message) {
-    List<Session> receivers = sessions.get(name);
-    if (receivers != null) {
-      String line = message.lineFor(name);
-      for (Session session : List.copyOf(receivers)) {
-        session.outbox().offer(line, message.id());
-        if (session.outbox().isEnding()) {
-          detach(session); // it reads too slowly
-        }
+  private void offer(String name, String line, long id) {
+    for (Session session : List.copyOf(sessions.getOrDefault(name, List.of()))) {
+      session.outbox().offer(line, id);
+      if (session.outbox().isEnding()) {
+        detach(session); // it reads too slowly
       }
     }
   }
 
-  /** Tells an event to all sessions of these users. */
-  synchronized void tell(Collection<String> names, String line) {
+  /** Tells an event to all sessions of these users but one. */
+  synchronized void tell(Collection<String> names, String line, @Nullable Session except) {
     for (String name : names) {
-      sessions.getOrDefault(name, List.of()).forEach(session -> session.outbox().offer(line, 0));
+      for (Session session : sessions.getOrDefault(name, List.of())) {
+        if (session != except) {
+          session.outbox().offer(line, 0);
+        }
+      }
     }
   }
 }

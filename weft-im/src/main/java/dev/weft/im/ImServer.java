@@ -4,9 +4,12 @@ import dev.weft.Scheduler;
 import dev.weft.im.Store.StoreException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,10 +53,17 @@ public final class ImServer implements AutoCloseable {
               .formatted(stopped ? "stopped" : "started"));
     }
     Scheduler scheduler = Scheduler.current().orElseGet(Scheduler::shared);
-    Node starting = new Node(openStore(), scheduler, config.redis, config.beat, config.queueLimit);
+    Node starting = new Node(openStore(), scheduler, config.redis, config.beat, config.limits);
     try {
-      lines = new LineEndpoint(starting, new InetSocketAddress(config.host, config.linePort));
-      web = new WebEndpoint(starting, new InetSocketAddress(config.host, config.webPort));
+      lines =
+          new LineEndpoint(
+              starting, new InetSocketAddress(config.host, config.linePort), config.tls);
+      web =
+          new WebEndpoint(
+              starting,
+              new InetSocketAddress(config.host, config.webPort),
+              config.tls,
+              new WebEndpoint.Trust(config.origins, config.behindProxy));
     } catch (IOException | RuntimeException e) {
       if (lines != null) {
         lines.close();
@@ -90,6 +100,11 @@ public final class ImServer implements AutoCloseable {
     return started(web).address();
   }
 
+  /** Returns what is behind the ports. */
+  synchronized Node node() {
+    return started(node);
+  }
+
   private static <T> T started(@Nullable T endpoint) {
     if (endpoint == null) {
       throw new IllegalStateException("the server has no address yet: call start first");
@@ -121,7 +136,10 @@ public final class ImServer implements AutoCloseable {
     private @Nullable String database;
     private @Nullable String redis;
     private Duration beat = Duration.ofSeconds(5);
-    private int queueLimit = 1000;
+    private Limits limits = Limits.ofHeap();
+    private @Nullable Tls tls;
+    private boolean behindProxy;
+    private List<String> origins = List.of();
 
     private Builder() {}
 
@@ -132,7 +150,10 @@ public final class ImServer implements AutoCloseable {
       database = original.database;
       redis = original.redis;
       beat = original.beat;
-      queueLimit = original.queueLimit;
+      limits = original.limits;
+      tls = original.tls;
+      behindProxy = original.behindProxy;
+      origins = original.origins;
     }
 
     /** Sets the port for TCP; 0 takes a free one. */
@@ -185,9 +206,48 @@ public final class ImServer implements AutoCloseable {
       return this;
     }
 
-    /** Sets how many lines may wait for a client. */
-    Builder queueLimit(int lines) {
-      queueLimit = lines;
+    /**
+     * Sets how many connections there may be; as many as suit the heap unless told otherwise. A new
+     * one takes the place of the oldest that has not logged in.
+     */
+    public Builder connections(int most) {
+      if (most < 1) {
+        throw new IllegalArgumentException("connections must be 1 or more, not " + most);
+      }
+      limits = limits.withConnections(most);
+      return this;
+    }
+
+    /**
+     * Has all connections encrypted: lines over TLS, the page over HTTPS.
+     *
+     * @param certificate a file with a chain of certificates in PEM, the server's own first
+     * @param key a file with its private key, PKCS#8 in PEM
+     * @throws IllegalArgumentException if they cannot be read, or do not belong together
+     */
+    public Builder tls(Path certificate, Path key) {
+      tls = Tls.of(certificate, key);
+      return this;
+    }
+
+    /**
+     * Allows pages of other origins, as {@code https://chat.example.org}, to connect. The server's
+     * own page always may.
+     */
+    public Builder origins(List<String> allowed) {
+      origins = List.copyOf(allowed);
+      return this;
+    }
+
+    /** Takes the client's address from the last X-Forwarded-For: the proxy in front sets it. */
+    public Builder behindProxy(boolean trusted) {
+      behindProxy = trusted;
+      return this;
+    }
+
+    /** Sets what clients may take. */
+    Builder limits(UnaryOperator<Limits> change) {
+      limits = change.apply(limits);
       return this;
     }
 

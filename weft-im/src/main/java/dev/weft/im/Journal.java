@@ -54,7 +54,9 @@ final class Journal implements AutoCloseable {
     } catch (ChannelClosedException e) {
       throw new StoreException("cannot store a message: the server stops", e);
     } catch (ExecutionException e) {
-      throw new StoreException("cannot store a message", e.getCause());
+      throw e.getCause() instanceof StoreException failure
+          ? new StoreException("cannot store a message", failure.advice(), failure)
+          : new StoreException("cannot store a message", e.getCause());
     }
   }
 

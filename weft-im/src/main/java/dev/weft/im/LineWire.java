@@ -1,6 +1,5 @@
 package dev.weft.im;
 
-import dev.weft.net.TcpStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -13,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 final class LineWire implements Wire {
   private static final int FIRST_ROOM = 512;
 
-  private final TcpStream stream;
+  private final ByteStream stream;
+  private final String place;
 
   // read and not yet returned: from begin to end; no LF before searched
   private byte[] buffer = new byte[FIRST_ROOM];
@@ -21,8 +21,14 @@ final class LineWire implements Wire {
   private int searched;
   private int end;
 
-  LineWire(TcpStream stream) {
+  LineWire(ByteStream stream, String place) {
     this.stream = stream;
+    this.place = place;
+  }
+
+  @Override
+  public String place() {
+    return place;
   }
 
   @Override
@@ -57,6 +63,9 @@ final class LineWire implements Wire {
     if (begin == end) {
       begin = 0;
       end = 0;
+      if (buffer.length > FIRST_ROOM) {
+        buffer = new byte[FIRST_ROOM]; // a client that waits needs no more
+      }
     } else if (end == buffer.length && begin > 0) {
       System.arraycopy(buffer, begin, buffer, 0, end - begin);
       end -= begin;

@@ -1,143 +1,251 @@
 package dev.weft.im;
 
-import dev.weft.Fiber;
 import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
-import dev.weft.channel.Channel;
-import dev.weft.channel.ChannelClosedException;
 import dev.weft.im.Wire.Unfinished;
-import dev.weft.sync.Mutex;
 import dev.weft.time.Timer;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lines on their way to one client: a bounded queue, and a fiber that writes them.
+ * The lines on their way to one client: a queue that is bounded in bytes, and a fiber that writes
+ * it. The fiber exists only while there is something to write: an idle connection has none.
  *
- * <p>The session itself {@linkplain #send sends}, and waits if the queue is full: a client that
+ * <p>The session itself {@linkplain #send sends}, and waits while too much is queued: a client that
  * does not read is not read from. Others {@linkplain #offer offer}, and never wait: if there is no
  * room the client is too slow, and the connection ends with BYE.
  */
 final class Outbox {
   /*
+   * The writer:  NONE -> WRITING    // something was queued, and a fiber was started
+   *              WRITING -> NONE    // the queue is empty, or the connection ended
+   *
    * Invariants:
-   *  - Only the writer writes to the wire until it has ended, only the session afterwards.
-   *  - What is queued is written in order, and in one piece; "delivered" is called after that.
+   *  - Only the writer writes to the wire while there is one, only the session when it has drained.
+   *  - What is queued is written in order. The lines of one item are written one after another.
+   *  - A message counts as delivered when its line was written, if the client had not ended its
+   *    side when that write began: see endedByClient().
    *  - held != null: what is offered with an id waits there until the session has sent what comes
    *    before it. Ids are offered in increasing order, so they are written so.
-   *  - farewell != null => the queue is closed; what is left in it is not written, but BYE is, and
-   *    the wire is closed after GRACE at the latest.
+   *  - farewell != null => nothing is queued; BYE is written, and the wire is closed after GRACE
+   *    at the latest.
+   *  - The budget has counted answerBytes + offeredBytes + heldBytes + the portion under way.
    */
 
   /** How long a client may take to read what it still gets at the end. */
   private static final Duration GRACE = Duration.ofSeconds(5);
 
-  private static final Duration WRITE_UNDER_WAY = Duration.ofMillis(100);
-
   /** About so many characters are written at once. */
-  private static final int PORTION = 32 * 1024;
+  private static final int PORTION = 16 * 1024;
 
-  /** Lines that stay together, with the id of the message, or 0, and who waits for their end. */
-  private record Item(List<String> lines, long id, @Nullable CountDownLatch written) {
-    void tellEnd() {
-      if (written != null) {
-        written.countDown();
-      }
+  /** The session waits while more than this, of its own lines, is queued. */
+  private static final long WINDOW = 64 * 1024;
+
+  private static final FiberOptions WRITER = FiberOptions.named("im-writer");
+
+  /** Says that the connection takes no more lines. */
+  static final class Ended extends Exception {
+    private static final long serialVersionUID = 1;
+
+    Ended() {
+      super("the connection has ended", null, false, false);
     }
   }
 
+  /** Lines that stay together, with the id of the message, or 0. */
+  private record Item(List<String> lines, long id, boolean offered, long cost) {
+    static Item of(List<String> lines, long id, boolean offered) {
+      return new Item(lines, id, offered, lines.stream().mapToLong(LineBudget::costOf).sum());
+    }
+  }
+
+  /** The last line of a message within a portion. */
+  private record MessageEnd(int lines, long id) {}
+
+  /** What is written at once. */
+  private record Portion(
+      List<String> lines,
+      List<MessageEnd> messages,
+      LineBudget.@Nullable Account account,
+      long cost,
+      boolean counts,
+      boolean ping) {}
+
   private final Wire wire;
   private final Scheduler scheduler;
-  private final int limit;
+  private final LineBudget budget;
   private final LongConsumer delivered;
 
-  // held while lines are written and noted as delivered
-  private final Mutex writing = new Mutex();
-  private final Channel<Item> queue;
-  private final Fiber<Void> writer;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
 
-  // under this
+  // under lock
+  private final Deque<Item> queue = new ArrayDeque<>(2);
+  private int linesTaken; // of the first item
+  private long answerBytes;
+  private long offeredBytes;
   private @Nullable List<Item> held;
+  private long heldBytes;
+  private boolean writing;
+  private boolean closed; // takes no more lines
+  private boolean pingDue;
+  private boolean clientEnded;
   private @Nullable Timer patience;
-  private boolean writerEnded;
+
+  // set once, under lock; null until the client has logged in
+  private volatile LineBudget.@Nullable Account account;
 
   private volatile @Nullable String farewell;
   private volatile boolean broken;
 
+  // when the write under way began, in nanoseconds; 0 if there is none
+  private volatile long writingSince;
+
   /**
-   * Begins to write.
+   * Creates it.
    *
-   * @param limit how many items may wait
    * @param delivered called with the id of each message that was written, or a later one
    */
-  Outbox(Wire wire, Scheduler scheduler, int limit, LongConsumer delivered) {
+  Outbox(Wire wire, Scheduler scheduler, LineBudget budget, LongConsumer delivered) {
     this.wire = wire;
     this.scheduler = scheduler;
-    this.limit = limit;
+    this.budget = budget;
     this.delivered = delivered;
-    this.queue = Channel.buffered(limit);
-    this.writer = scheduler.go(FiberOptions.named("im-writer"), this::writeAll);
+    budget.opened(this);
   }
 
   // ---- from the session ----
 
+  /** Counts what is queued from now on as a user's; returns the user's account. */
+  LineBudget.Account loggedIn(String user) {
+    LineBudget.Account mine = budget.loggedIn(this, user);
+    lock.lock();
+    try {
+      long queued = queuedBytes();
+      budget.add(null, -queued);
+      budget.add(mine, queued);
+      account = mine;
+      return mine;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /**
    * Sends lines, nothing in between; waits for room.
    *
-   * @throws ChannelClosedException if the connection ends
+   * @throws Ended if the connection ends
    */
-  void send(List<String> lines, long id) throws InterruptedException {
-    queue.send(new Item(lines, id, null));
+  void send(List<String> lines, long id) throws InterruptedException, Ended {
+    Item item = Item.of(lines, id, false);
+    lock.lockInterruptibly();
+    try {
+      awaitRoomLocked();
+      enqueue(item);
+    } finally {
+      lock.unlock();
+    }
+    budget.enforce(account);
+  }
+
+  /** Waits until the client has read most of its answers: only then is the next one computed. */
+  void awaitRoom() throws InterruptedException, Ended {
+    lock.lockInterruptibly();
+    try {
+      awaitRoomLocked();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void awaitRoomLocked() throws InterruptedException, Ended {
+    while (!isOver() && answerBytes > WINDOW) {
+      changed.await();
+    }
+    if (isOver()) {
+      throw new Ended();
+    }
   }
 
   /** Holds what will be offered, until {@link #release}. */
-  synchronized void hold() {
-    held = new ArrayList<>();
+  void hold() {
+    lock.lock();
+    try {
+      held = new ArrayList<>();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**
    * Sends what was held, and holds no more. First it waits until all before is written: else what
    * the client has missed could fill the queue, and it would seem slow.
    */
-  void release() throws InterruptedException {
-    while (true) {
-      CountDownLatch written = new CountDownLatch(1);
-      queue.send(new Item(List.of(), 0, written));
-      written.await();
-      List<Item> batch;
-      synchronized (this) {
-        batch = held == null ? List.of() : held;
-        if (batch.size() <= limit / 2) {
-          held = null;
-          batch.forEach(this::offer);
+  void release() throws InterruptedException, Ended {
+    lock.lockInterruptibly();
+    try {
+      while (true) {
+        while (!isOver() && (writing || !queue.isEmpty())) {
+          changed.await();
+        }
+        if (isOver()) {
+          throw new Ended();
+        }
+        List<Item> batch = held == null ? List.of() : held;
+        boolean isLast = heldBytes <= budget.mostOfConnection() / 2;
+        held = isLast ? null : new ArrayList<>();
+        budget.add(account, -heldBytes);
+        heldBytes = 0;
+        batch.forEach(this::enqueue);
+        if (isLast) {
           return;
         }
-        held = new ArrayList<>();
       }
-      for (Item item : batch) {
-        queue.send(item);
-      }
+    } finally {
+      lock.unlock();
     }
   }
 
   /** Takes no more lines, and waits until those in the queue are written, or never will be. */
   void drain() throws InterruptedException {
-    queue.close();
-    Timer limit = scheduler.timers().after(GRACE, wire::close);
-    writer.join();
-    limit.cancel();
+    Timer limit = null;
+    lock.lockInterruptibly();
+    try {
+      closed = true;
+      changed.signalAll();
+      if (writing) {
+        limit = scheduler.timers().after(GRACE, wire::close);
+      }
+      while (writing) {
+        changed.await();
+      }
+    } finally {
+      lock.unlock();
+      if (limit != null) {
+        limit.cancel();
+      }
+    }
   }
 
-  /** Waits a moment until messages that are being written, if any, count as delivered. */
-  void awaitWriteUnderWay() throws InterruptedException {
-    if (writing.tryLock(WRITE_UNDER_WAY.toNanos(), TimeUnit.NANOSECONDS)) {
-      writing.unlock();
+  /**
+   * Notes that the client has ended its side. It may still read what it has asked for; but more
+   * likely it does not, so writes that begin from now on deliver nothing. A write that began before
+   * counts, however long it takes: the client may have read all of it before it ended.
+   */
+  void endedByClient() {
+    lock.lock();
+    try {
+      clientEnded = true;
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -152,62 +260,230 @@ final class Outbox {
     }
   }
 
+  /** Gives back what it has counted; nothing is queued after {@link #drain}. */
+  void end() {
+    lock.lock();
+    try {
+      closed = true;
+      dropQueue();
+      budget.ended(this, account);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   // ---- from others ----
 
   /** Queues a line for a message or, with id 0, an event; never waits. */
   void offer(String line, long id) {
-    offer(new Item(List.of(line), id, null));
-  }
-
-  private synchronized void offer(Item item) {
-    if (farewell != null || broken) {
-      return;
-    }
-    boolean hasRoom;
-    if (held != null && item.id() > 0) {
-      hasRoom = held.size() < limit;
-      held.add(item);
-    } else {
-      try {
-        hasRoom = queue.trySend(item);
-      } catch (ChannelClosedException e) {
-        return; // it ends; what is not written comes at the next login
+    boolean hasRoom = true;
+    lock.lock();
+    try {
+      if (isOver()) {
+        return; // what is not written comes at the next login
       }
+      Item item = Item.of(List.of(line), id, true);
+      if (held != null && id > 0) {
+        hasRoom = heldBytes + item.cost() <= budget.mostOfConnection();
+        held.add(item);
+        heldBytes += item.cost();
+        budget.add(account, item.cost());
+      } else {
+        hasRoom = offeredBytes + item.cost() <= budget.mostOfConnection();
+        enqueue(item);
+      }
+    } finally {
+      lock.unlock();
     }
     if (!hasRoom) {
       bye("you read too slowly; log in again for what is left");
     }
+    budget.enforce(account);
   }
 
-  /** Returns whether it takes no more, for BYE has been said. */
+  /** Has the wire ping the client, unless it is written to anyway; never waits. */
+  void ping() {
+    lock.lock();
+    try {
+      if (!isOver() && !writing) {
+        pingDue = true;
+        startWriter();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether it takes no more because BYE has been said. */
   boolean isEnding() {
     return farewell != null;
   }
 
+  /** Returns the bytes that {@link #bye} would set free. */
+  long droppableBytes() {
+    lock.lock();
+    try {
+      return farewell == null ? answerBytes + offeredBytes + heldBytes : 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns since when the client has not taken what is being written; 0 if nothing is. */
+  long writingSince() {
+    return writingSince;
+  }
+
   /** Ends the connection, with a reason; never waits. */
-  synchronized void bye(String reason) {
-    if (farewell == null) {
-      farewell = reason;
-      queue.close();
-      if (!writerEnded) {
+  void bye(String reason) {
+    lock.lock();
+    try {
+      if (farewell == null && !broken) {
+        farewell = reason;
+        closed = true;
+        dropQueue();
         patience = scheduler.timers().after(GRACE, wire::close);
+        startWriter();
+        changed.signalAll();
+      }
+    } catch (RejectedExecutionException e) {
+      wire.close(); // the scheduler stops
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- under lock ----
+
+  private boolean isOver() {
+    return closed || broken;
+  }
+
+  private long queuedBytes() {
+    return answerBytes + offeredBytes + heldBytes;
+  }
+
+  private void enqueue(Item item) {
+    queue.add(item);
+    count(item, item.cost());
+    budget.add(account, item.cost());
+    startWriter();
+  }
+
+  private void count(Item item, long bytes) {
+    if (item.offered()) {
+      offeredBytes += bytes;
+    } else {
+      answerBytes += bytes;
+    }
+  }
+
+  private void startWriter() {
+    if (!writing) {
+      writing = true;
+      try {
+        scheduler.go(WRITER, this::writeAll);
+      } catch (RejectedExecutionException e) {
+        writing = false;
+        broken = true; // the scheduler stops
+        changed.signalAll();
       }
     }
   }
 
+  private void dropQueue() {
+    budget.add(account, -queuedBytes());
+    queue.clear();
+    held = null;
+    linesTaken = 0;
+    answerBytes = 0;
+    offeredBytes = 0;
+    heldBytes = 0;
+  }
+
   // ---- the writer ----
 
-  private void writeAll() throws InterruptedException {
+  private void writeAll() {
     try {
-      while (farewell == null) {
-        writeSome(queue.receive());
+      for (Portion next = next(); next != null; next = next()) {
+        write(next);
       }
-    } catch (ChannelClosedException e) {
-      // all is written
     } catch (Unfinished e) {
       broken = true;
-      queue.close();
+    } finally {
+      writingSince = 0;
+      endWriter();
     }
+  }
+
+  /** Takes what is to be written next; null if that is nothing, and the writer has to end. */
+  private @Nullable Portion next() {
+    lock.lock();
+    try {
+      if (farewell != null || (queue.isEmpty() && !pingDue)) {
+        return null;
+      }
+      boolean ping = pingDue;
+      pingDue = false;
+      List<String> lines = new ArrayList<>();
+      List<MessageEnd> messages = new ArrayList<>();
+      long cost = 0;
+      for (int size = 0; size < PORTION && !queue.isEmpty(); ) {
+        Item first = queue.peek();
+        long costOfItem = 0;
+        while (size < PORTION && linesTaken < first.lines().size()) {
+          String line = first.lines().get(linesTaken++);
+          lines.add(line);
+          size += line.length();
+          costOfItem += LineBudget.costOf(line);
+        }
+        count(first, -costOfItem);
+        cost += costOfItem;
+        if (linesTaken == first.lines().size()) {
+          if (first.id() > 0) {
+            messages.add(new MessageEnd(lines.size(), first.id()));
+          }
+          queue.remove();
+          linesTaken = 0;
+        }
+      }
+      changed.signalAll();
+      return new Portion(lines, messages, account, cost, !clientEnded, ping);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void write(Portion portion) throws Unfinished {
+    writingSince = System.nanoTime() | 1; // never 0
+    try {
+      if (portion.ping()) {
+        wire.ping();
+      }
+      wire.write(portion.lines());
+      noteDelivered(portion, portion.lines().size());
+    } catch (Unfinished e) {
+      noteDelivered(portion, e.lines());
+      throw e;
+    } finally {
+      budget.add(portion.account(), -portion.cost());
+    }
+  }
+
+  /** Tells which message was the last among so many lines. */
+  private void noteDelivered(Portion portion, int lines) {
+    long last = 0;
+    for (MessageEnd message : portion.messages()) {
+      if (message.lines() <= lines) {
+        last = message.id();
+      }
+    }
+    if (last > 0 && portion.counts()) {
+      delivered.accept(last);
+    }
+  }
+
+  private void endWriter() {
     String reason = farewell;
     if (reason != null && !broken) {
       try {
@@ -219,65 +495,23 @@ final class Outbox {
     if (reason != null || broken) {
       wire.close(); // so the session, which reads, ends too
     }
-    endWriter();
-    for (Item left = nextNow(); left != null; left = nextNow()) {
-      left.tellEnd(); // it will not be written, and the queue is closed
-    }
-  }
-
-  private synchronized void endWriter() {
-    writerEnded = true;
-    if (patience != null) {
-      patience.cancel();
-    }
-  }
-
-  /** Writes an item, and those that are behind it by now. */
-  private void writeSome(Item first) throws Unfinished {
-    List<Item> items = new ArrayList<>();
-    List<String> lines = new ArrayList<>();
-    int size = 0;
-    @Nullable Item next = first;
-    while (next != null) {
-      items.add(next);
-      lines.addAll(next.lines());
-      size += next.lines().stream().mapToInt(String::length).sum();
-      next = size < PORTION && farewell == null ? nextNow() : null;
-    }
-    writing.lock();
+    lock.lock();
     try {
-      wire.write(lines);
-      noteDelivered(items, lines.size());
-    } catch (Unfinished e) {
-      noteDelivered(items, e.lines());
-      throw e;
-    } finally {
-      writing.unlock();
-      items.forEach(Item::tellEnd);
-    }
-  }
-
-  /** Tells which message was the last among so many lines. */
-  private void noteDelivered(List<Item> items, int lines) {
-    long last = 0;
-    int end = 0;
-    for (Item item : items) {
-      end += item.lines().size();
-      if (end <= lines) {
-        last = Math.max(last, item.id());
+      writing = false;
+      if (broken) {
+        closed = true;
+        dropQueue();
       }
-    }
-    if (last > 0) {
-      delivered.accept(last);
-    }
-  }
-
-  private @Nullable Item nextNow() {
-    try {
-      Optional<Item> next = queue.tryReceive();
-      return next.orElse(null);
-    } catch (ChannelClosedException e) {
-      return null;
+      if (patience != null) {
+        patience.cancel();
+      }
+      changed.signalAll();
+      boolean more = farewell == null && !broken && (!queue.isEmpty() || pingDue);
+      if (more || (farewell != null && reason == null)) {
+        startWriter(); // it came since the last look
+      }
+    } finally {
+      lock.unlock();
     }
   }
 }

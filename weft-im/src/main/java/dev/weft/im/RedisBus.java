@@ -5,13 +5,17 @@ import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
 import dev.weft.channel.Channel;
 import dev.weft.channel.ChannelClosedException;
+import dev.weft.im.Events.Event;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisPubSub;
@@ -29,6 +33,7 @@ import redis.clients.jedis.Transaction;
  *                          P NODE   its users have changed
  *                          G NODE   it has stopped
  *                          B NODE   it is alive
+ *                          E NODE AUDIENCE ALSO LINE   an event to tell to users; see Events
  * </pre>
  *
  * <p>All it says is "look there", and looking twice does no harm. So when Redis is back after it
@@ -47,15 +52,21 @@ final class RedisBus implements Bus {
   private static final String NODES = "weft-im:nodes";
   private static final String USERS = "weft-im:users:";
   private static final int BEATS_TO_LIVE = 3;
+  private static final int MOST_EVENTS = 10_000;
+
+  /** Stands for no user: it cannot be a name. */
+  private static final String NOBODY = "*";
 
   private final String me = UUID.randomUUID().toString();
   private final RedisLink link;
   private final Duration beat;
   private final Presence presence;
   private final Runnable news;
+  private final Consumer<Event> event;
   private final Channel<Boolean> wake = Channel.buffered(1);
   private final AtomicLong newest = new AtomicLong();
   private final Set<String> changed = ConcurrentHashMap.newKeySet();
+  private final Queue<String> events = new ArrayBlockingQueue<>(MOST_EVENTS);
   private final Set<String> dirty = ConcurrentHashMap.newKeySet();
   private final Set<String> stopped = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean lookAgain = new AtomicBoolean();
@@ -71,12 +82,20 @@ final class RedisBus implements Bus {
    * Begins; Redis need not be there.
    *
    * @param news called when there may be new messages in the store; it must not wait
+   * @param event called with an event of another node; it must not wait
    */
-  RedisBus(String url, Duration beat, Scheduler scheduler, Presence presence, Runnable news) {
+  RedisBus(
+      String url,
+      Duration beat,
+      Scheduler scheduler,
+      Presence presence,
+      Runnable news,
+      Consumer<Event> event) {
     this.link = new RedisLink(url, beat.multipliedBy(BEATS_TO_LIVE));
     this.beat = beat;
     this.presence = presence;
     this.news = news;
+    this.event = event;
     this.talker = scheduler.go(FiberOptions.named("im-redis-talker"), this::talk);
     this.listener = scheduler.go(FiberOptions.named("im-redis-listener"), this::listen);
   }
@@ -90,6 +109,13 @@ final class RedisBus implements Bus {
   @Override
   public void changedHere(String user) {
     changed.add(user);
+    wakeTalker();
+  }
+
+  @Override
+  public void tell(String audience, @Nullable String alsoTo, String line) {
+    // if Redis has been gone for long there may be no room: events are not told later
+    events.offer(audience + " " + (alsoTo == null ? NOBODY : alsoTo) + " " + line);
     wakeTalker();
   }
 
@@ -126,6 +152,7 @@ final class RedisBus implements Bus {
           beat(jedis, now - connected > timeToLive().toNanos());
         }
         writeChanges(jedis);
+        publishEvents(jedis);
         long last = newest.get();
         if (last > published) {
           jedis.publish(CHANNEL, "M " + me);
@@ -196,6 +223,12 @@ final class RedisBus implements Bus {
     writing.exec();
   }
 
+  private void publishEvents(Jedis jedis) {
+    for (String next = events.poll(); next != null; next = events.poll()) {
+      jedis.publish(CHANNEL, "E " + me + " " + next);
+    }
+  }
+
   private void readDirty(Jedis jedis) {
     for (String node : Set.copyOf(dirty)) {
       dirty.remove(node);
@@ -246,12 +279,18 @@ final class RedisBus implements Bus {
     @Override
     public void onMessage(String channel, String message) {
       heard = System.nanoTime();
-      int space = message.indexOf(' ');
-      String node = message.substring(space + 1);
-      if (space < 0 || node.equals(me)) {
+      String[] words = message.split(" ", 5);
+      if (words.length < 2 || words[1].equals(me)) {
         return;
       }
-      switch (message.substring(0, space)) {
+      String node = words[1];
+      switch (words[0]) {
+        case "E" -> {
+          if (words.length == 5) {
+            event.accept(
+                new Event(words[2], words[3].equals(NOBODY) ? null : words[3], words[4], null));
+          }
+        }
         case "M" -> news.run();
         case "P" -> {
           dirty.add(node);

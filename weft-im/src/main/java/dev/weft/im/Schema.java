@@ -27,6 +27,16 @@ final class Schema {
           "CREATE INDEX IF NOT EXISTS im_message_room ON im_message (room, id)",
           "CREATE INDEX IF NOT EXISTS im_message_to ON im_message (recipient, id)",
           "CREATE INDEX IF NOT EXISTS im_message_from ON im_message (sender, recipient, id)",
+          "ALTER TABLE im_room ADD COLUMN IF NOT EXISTS is_private BOOLEAN DEFAULT FALSE NOT NULL",
+          "CREATE TABLE IF NOT EXISTS im_invite (room VARCHAR(64) NOT NULL,"
+              + " name VARCHAR(64) NOT NULL, PRIMARY KEY (room, name))",
+          "CREATE INDEX IF NOT EXISTS im_invite_name ON im_invite (name)",
+          "CREATE TABLE IF NOT EXISTS im_token (digest VARCHAR(64) PRIMARY KEY,"
+              + " name VARCHAR(64) NOT NULL, expires BIGINT NOT NULL)",
+          "CREATE INDEX IF NOT EXISTS im_token_name ON im_token (name, expires)",
+          "CREATE TABLE IF NOT EXISTS im_skeleton (kind VARCHAR(4) NOT NULL,"
+              + " skeleton VARCHAR(1000) NOT NULL, name VARCHAR(64) NOT NULL,"
+              + " PRIMARY KEY (kind, skeleton))",
           "INSERT INTO im_counter (one, last_id)"
               + " SELECT 1, 0 WHERE NOT EXISTS (SELECT 1 FROM im_counter)");
 
@@ -49,6 +59,37 @@ final class Schema {
           }
         }
       }
+    }
+    connection.setAutoCommit(false); // the pool sets it back
+    addSkeletons(connection, "user", "im_user");
+    addSkeletons(connection, "room", "im_room");
+    connection.commit();
+  }
+
+  /** For names of a time when look-alikes were allowed: the first of them keeps the skeleton. */
+  private static void addSkeletons(Connection connection, String kind, String table)
+      throws SQLException {
+    List<String> names =
+        Database.ask(
+            connection,
+            "SELECT name FROM "
+                + table
+                + " t WHERE NOT EXISTS"
+                + " (SELECT 1 FROM im_skeleton s WHERE s.kind = ? AND s.name = t.name)",
+            row -> row.getString(1),
+            kind);
+    for (String name : names) {
+      String skeleton = Names.skeleton(name);
+      Database.update(
+          connection,
+          "INSERT INTO im_skeleton SELECT CAST(? AS VARCHAR(4)), CAST(? AS VARCHAR(1000)),"
+              + " CAST(? AS VARCHAR(64)) WHERE NOT EXISTS"
+              + " (SELECT 1 FROM im_skeleton WHERE kind = ? AND skeleton = ?)",
+          kind,
+          skeleton,
+          name,
+          kind,
+          skeleton);
     }
   }
 }

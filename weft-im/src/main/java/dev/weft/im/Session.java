@@ -1,10 +1,12 @@
 package dev.weft.im;
 
-import dev.weft.channel.ChannelClosedException;
+import dev.weft.im.Outbox.Ended;
 import dev.weft.im.Refusal.Code;
 import dev.weft.im.Store.StoreException;
+import dev.weft.sync.Semaphore;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -17,33 +19,38 @@ import org.jspecify.annotations.Nullable;
  */
 final class Session {
   private static final System.Logger LOG = System.getLogger("dev.weft.im");
-  private static final int MOST_WRONG_PASSWORDS = 5;
-
-  /** The most missed messages that are read from the store at once. */
-  private static final int PAGE = 1000;
+  private static final int MOST_WRONG_LOGINS = 5;
+  private static final Duration PING_EVERY = Duration.ofSeconds(30);
 
   private final Node node;
   private final Store store;
   private final Commands commands;
   private final Wire wire;
   private final Outbox outbox;
-  private int wrongPasswords;
+  private final long opened = System.nanoTime();
+  private int wrongLogins;
+
+  // what this connection was resumed with, or was given
+  private @Nullable String token;
+
+  // set when the client logs in
+  private LineBudget.@Nullable Account account;
 
   // set once; the writer reads it after it got a message, which comes later
   private volatile @Nullable String user;
 
-  // true once the client has ended its side
-  private volatile boolean gone;
-
   // true once the client tells what it has seen
   private volatile boolean tellsWhatItHasSeen;
+
+  // only the node's sweep uses it
+  private long pinged = opened;
 
   Session(Node node, Wire wire) {
     this.node = node;
     this.store = node.store();
-    this.commands = new Commands(node);
+    this.commands = new Commands(node, this);
     this.wire = wire;
-    this.outbox = new Outbox(wire, node.scheduler(), node.queueLimit(), this::delivered);
+    this.outbox = new Outbox(wire, node.scheduler(), node.budget(), this::delivered);
   }
 
   Outbox outbox() {
@@ -54,8 +61,17 @@ final class Session {
     return Objects.requireNonNull(user);
   }
 
+  boolean isLoggedIn() {
+    return user != null;
+  }
+
+  /** Returns when it began, in nanoseconds. */
+  long opened() {
+    return opened;
+  }
+
   private void delivered(long id) {
-    if (!tellsWhatItHasSeen && !gone) {
+    if (!tellsWhatItHasSeen) {
       node.marks().raise(user(), id);
     }
   }
@@ -64,9 +80,12 @@ final class Session {
 
   void run() {
     try {
-      node.opened(this);
-      serve();
-    } catch (IOException | ChannelClosedException e) {
+      if (node.opened(this)) {
+        serve();
+      } else {
+        finish("BYE the server has as many connections as it can have; try again later");
+      }
+    } catch (IOException | Ended e) {
       // the client is gone, or has got its BYE
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -75,9 +94,10 @@ final class Session {
     }
   }
 
-  private void serve() throws IOException, InterruptedException {
-    while (wrongPasswords < MOST_WRONG_PASSWORDS) {
+  private void serve() throws IOException, InterruptedException, Ended {
+    while (wrongLogins < MOST_WRONG_LOGINS) {
       try {
+        outbox.awaitRoom();
         String line = wire.read();
         if (line == null) {
           hangUp();
@@ -88,30 +108,35 @@ final class Session {
           finish("OK QUIT");
           return;
         }
+        if (command instanceof Command.Logout) {
+          logOut();
+          return;
+        }
         carryOut(command);
       } catch (Refusal e) {
         answer(e.line());
       } catch (StoreException e) {
-        answer("ERR internal the database fails; try again later");
-      } catch (ChannelClosedException e) {
-        throw e;
+        answer("ERR internal " + e.advice());
       } catch (RuntimeException e) {
         LOG.log(Level.ERROR, "cannot carry out a command", e);
         answer("ERR internal the server has a fault; see its log");
       }
     }
-    finish("BYE " + MOST_WRONG_PASSWORDS + " wrong passwords in a row");
+    finish("BYE " + MOST_WRONG_LOGINS + " wrong logins in a row");
   }
 
-  /**
-   * Ends after the client did. It may still read what it has asked for; but more likely it does
-   * not, so no message counts as delivered any more.
-   */
+  /** Ends after the client did: no message counts as delivered any more. */
   private void hangUp() throws InterruptedException {
-    outbox.awaitWriteUnderWay(); // the client may have read it before it ended
-    gone = true;
+    outbox.endedByClient();
     leaveHub();
     outbox.drain();
+  }
+
+  private void logOut() throws InterruptedException {
+    if (token != null) {
+      node.accounts().forget(token);
+    }
+    finish("OK LOGOUT");
   }
 
   /** Writes all that is queued, stores how far that was, and only then says so. */
@@ -135,27 +160,65 @@ final class Session {
     wire.close();
     try {
       outbox.drain();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } finally {
       if (user != null) {
         node.marks().flush(user());
       }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      outbox.end();
       node.ended(this);
     }
   }
 
-  private void answer(String line) throws InterruptedException {
+  private void answer(String line) throws InterruptedException, Ended {
     outbox.send(List.of(line), 0);
+  }
+
+  /** Drops the connection if its client is silent or slow; called now and then. */
+  void lookAfter(long now, Limits limits) {
+    if (user == null && now - opened > limits.login().toNanos()) {
+      outbox.bye("log in within %d seconds".formatted(limits.login().toSeconds()));
+    }
+    long since = outbox.writingSince();
+    if (since != 0 && now - since > limits.stall().toNanos()) {
+      outbox.bye("you read too slowly; log in again for what is left");
+    }
+    if (wire.wantsPings() && now - pinged > PING_EVERY.toNanos()) {
+      pinged = now;
+      outbox.ping();
+    }
   }
 
   // ---- commands ----
 
-  private void carryOut(Command command) throws Refusal, InterruptedException {
+  private void carryOut(Command command) throws Refusal, InterruptedException, Ended {
     switch (command) {
       case Command.Ping(String text) -> answer(text.isEmpty() ? "OK PING" : "OK PING " + text);
-      case Command.Register(String name, String password) -> register(name, password);
-      case Command.Login(String name, String password) -> login(name, password);
+      case Command.Register(String name, String password) -> {
+        checkLoggedOut();
+        node.accounts().register(wire.place(), name, password);
+        begin("OK REGISTER ", name);
+      }
+      case Command.Login(String name, String password) -> {
+        checkLoggedOut();
+        wrongLogins++;
+        node.accounts().login(wire.place(), name, password);
+        begin("OK LOGIN ", name);
+      }
+      case Command.Resume(String given) -> {
+        checkLoggedOut();
+        wrongLogins++;
+        String name = node.accounts().resume(given);
+        token = given;
+        begin("OK RESUME ", name);
+      }
+      case Command.Token() -> {
+        if (token == null) {
+          token = node.accounts().newToken(loggedIn());
+        }
+        answer("OK TOKEN " + token);
+      }
       case Command.Seen(long id) -> {
         tellsWhatItHasSeen = true;
         if (user != null) {
@@ -163,7 +226,19 @@ final class Session {
         }
         answer("OK SEEN " + id);
       }
+      case Command.History _, Command.Who _, Command.Directs _ -> read(loggedIn(), command);
       default -> outbox.send(commands.carryOut(loggedIn(), command), 0);
+    }
+  }
+
+  /** Computes a long answer, when not too many connections of the same user do. */
+  private void read(String me, Command command) throws Refusal, InterruptedException, Ended {
+    Semaphore turns = Objects.requireNonNull(account).reads();
+    turns.acquire();
+    try {
+      outbox.send(commands.carryOut(me, command), 0);
+    } finally {
+      turns.release();
     }
   }
 
@@ -173,26 +248,6 @@ final class Session {
       throw new Refusal(Code.LOGIN, "log in first: LOGIN name password");
     }
     return me;
-  }
-
-  // ---- logging in ----
-
-  private void register(String name, String password) throws Refusal, InterruptedException {
-    checkLoggedOut();
-    if (store.secret(name).isPresent() || !store.addUser(name, Passwords.secretOf(password))) {
-      throw new Refusal(Code.EXISTS, "there is a user " + name + "; choose another name");
-    }
-    begin("OK REGISTER ", name);
-  }
-
-  private void login(String name, String password) throws Refusal, InterruptedException {
-    checkLoggedOut();
-    if (!Passwords.matches(password, store.secret(name).orElse(null))) {
-      wrongPasswords++;
-      throw new Refusal(Code.DENIED, "no such user, or a wrong password");
-    }
-    wrongPasswords = 0;
-    begin("OK LOGIN ", name);
   }
 
   private void checkLoggedOut() throws Refusal {
@@ -206,19 +261,25 @@ final class Session {
    * page is left, attaches to the hub, so that nothing falls between the last page and what comes
    * from there.
    */
-  private void begin(String answer, String name) throws InterruptedException {
+  private void begin(String answer, String name) throws InterruptedException, Ended {
     long mark = node.marks().of(name);
     long last = node.hub().position();
-    List<Message> page = store.missed(name, mark, last, PAGE);
+    Store.Page page = store.missed(name, mark, last);
+    wrongLogins = 0;
     user = name;
+    account = outbox.loggedIn(name);
     answer(answer + name);
     try {
-      while (page.size() == PAGE) {
+      while (page.hasMore()) {
         mark = sendMissed(page);
-        page = store.missed(name, mark, last, PAGE);
+        page = store.missed(name, mark, last);
       }
       mark = Math.max(last, sendMissed(page));
-      sendMissed(store.missed(name, mark, node.hub().attach(this), Integer.MAX_VALUE));
+      long attached = node.hub().attach(this);
+      do {
+        page = store.missed(name, mark, attached);
+        mark = Math.max(mark, sendMissed(page));
+      } while (page.hasMore());
       outbox.release();
     } catch (StoreException e) {
       outbox.bye("the database fails; log in again later"); // nothing may be left out
@@ -226,10 +287,10 @@ final class Session {
   }
 
   /** Returns the id of the last, or 0. */
-  private long sendMissed(List<Message> messages) throws InterruptedException {
-    for (Message message : messages) {
+  private long sendMissed(Store.Page page) throws InterruptedException, Ended {
+    for (Message message : page.messages()) {
       outbox.send(List.of(message.lineFor(user())), message.id());
     }
-    return messages.isEmpty() ? 0 : messages.getLast().id();
+    return page.messages().isEmpty() ? 0 : page.messages().getLast().id();
   }
 }

@@ -1,5 +1,6 @@
 package dev.weft.im;
 
+import dev.weft.im.Database.Lane;
 import dev.weft.im.Message.Draft;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -23,6 +24,19 @@ import java.util.TreeMap;
  */
 final class SqlStore implements Store {
   private static final String UNIQUE_VIOLATION = "23505";
+  private static final String USER = "user";
+  private static final String ROOM = "room";
+  private static final String HAS_SKELETON =
+      "SELECT 1 FROM im_skeleton WHERE kind = ? AND skeleton = ?";
+  private static final String ADD_SKELETON = "INSERT INTO im_skeleton VALUES (?, ?, ?)";
+  private static final String IS_MEMBER = "SELECT 1 FROM im_member WHERE room = ? AND name = ?";
+  private static final long MOST_TOKENS = 20;
+
+  /** What is read at once: so many rows, of which so many bytes are kept. */
+  private static final long PAGE_ROWS = 200;
+
+  private static final long PAGE_BYTES = 64 * 1024;
+
   private static final String MESSAGE = "m.id, m.sent, m.room, m.sender, m.recipient, m.body";
 
   private final Database database;
@@ -35,35 +49,100 @@ final class SqlStore implements Store {
   static SqlStore open(String url) {
     Database database = Database.open(url);
     try {
-      database.run("make the tables", Schema::make);
-      return new SqlStore(database);
+      database.prepare(Schema::make);
+      return new SqlStore(database, Lane.SESSIONS);
     } catch (StoreException e) {
       database.close();
       throw e;
     }
   }
 
-  private SqlStore(Database database) {
-    this.database = database;
+  private SqlStore(Database database, Lane lane) {
+    this.database = database.inLane(lane);
+  }
+
+  @Override
+  public Store ofNode() {
+    return new SqlStore(database, Lane.NODE);
   }
 
   // ---- users ----
 
   @Override
-  public boolean addUser(String name, String secret) {
-    return database.call(
+  public boolean addUser(String name, String skeleton, String secret) {
+    return database.changeWhole(
         "add a user",
         connection -> {
           try {
             Database.update(connection, "INSERT INTO im_user VALUES (?, ?, 0)", name, secret);
+            Database.update(connection, ADD_SKELETON, USER, skeleton, name);
             return true;
           } catch (SQLException e) {
             if (UNIQUE_VIOLATION.equals(e.getSQLState())) {
+              connection.rollback();
               return false;
             }
             throw e;
           }
         });
+  }
+
+  @Override
+  public Optional<String> userLike(String skeleton) {
+    return database
+        .ask(
+            "SELECT name FROM im_skeleton WHERE kind = ? AND skeleton = ?",
+            row -> row.getString(1),
+            USER,
+            skeleton)
+        .stream()
+        .findFirst();
+  }
+
+  @Override
+  public void setSecret(String name, String secret) {
+    database.change(
+        "store a password",
+        connection ->
+            Database.update(
+                connection, "UPDATE im_user SET secret = ? WHERE name = ?", secret, name));
+  }
+
+  @Override
+  public void addToken(String digest, String name, long expires) {
+    database.changeWhole(
+        "store a token",
+        connection -> {
+          Database.update(
+              connection,
+              "DELETE FROM im_token WHERE digest = ? OR (name = ? AND expires <="
+                  + " (SELECT expires FROM im_token WHERE name = ? ORDER BY expires DESC"
+                  + " LIMIT 1 OFFSET ?))",
+              digest,
+              name,
+              name,
+              MOST_TOKENS - 1);
+          return Database.update(
+              connection, "INSERT INTO im_token VALUES (?, ?, ?)", digest, name, expires);
+        });
+  }
+
+  @Override
+  public Optional<Token> token(String digest) {
+    return database
+        .ask(
+            "SELECT name, expires FROM im_token WHERE digest = ?",
+            row -> new Token(row.getString(1), row.getLong(2)),
+            digest)
+        .stream()
+        .findFirst();
+  }
+
+  @Override
+  public void removeToken(String digest) {
+    database.change(
+        "remove a token",
+        connection -> Database.update(connection, "DELETE FROM im_token WHERE digest = ?", digest));
   }
 
   @Override
@@ -85,7 +164,7 @@ final class SqlStore implements Store {
 
   @Override
   public void raiseMarks(Map<String, Long> marks) {
-    database.inTransaction(
+    database.changeWhole(
         "store what was delivered",
         connection -> {
           try (PreparedStatement raise =
@@ -104,33 +183,83 @@ final class SqlStore implements Store {
   // ---- rooms ----
 
   @Override
-  public void join(String name, String room) {
-    database.inTransaction(
+  public Joining join(String name, String room, String skeleton) {
+    return enter(name, room, skeleton, false);
+  }
+
+  @Override
+  public Joining makePrivate(String name, String room, String skeleton) {
+    return enter(name, room, skeleton, true);
+  }
+
+  /** The lock of the last id keeps all others from making or joining a room at the same time. */
+  private Joining enter(String name, String room, String skeleton, boolean asPrivate) {
+    return database.changeWhole(
         "join a room",
         connection -> {
           long since = raiseLastId(connection, 0);
-          Database.update(
-              connection,
-              "INSERT INTO im_room SELECT CAST(? AS VARCHAR(64))"
-                  + " WHERE NOT EXISTS (SELECT 1 FROM im_room WHERE name = ?)",
-              room,
-              room);
-          return Database.update(
-              connection,
-              "INSERT INTO im_member SELECT CAST(? AS VARCHAR(64)), CAST(? AS VARCHAR(64)),"
-                  + " CAST(? AS BIGINT)"
-                  + " WHERE NOT EXISTS (SELECT 1 FROM im_member WHERE room = ? AND name = ?)",
-              room,
-              name,
-              since,
-              room,
-              name);
+          List<Boolean> isPrivate =
+              Database.ask(
+                  connection,
+                  "SELECT is_private FROM im_room WHERE name = ?",
+                  row -> row.getBoolean(1),
+                  room);
+          if (isPrivate.isEmpty()) {
+            if (!exists(connection, HAS_SKELETON, ROOM, skeleton)) {
+              Database.update(connection, ADD_SKELETON, ROOM, skeleton, room);
+              Database.update(
+                  connection,
+                  "INSERT INTO im_room (name, is_private) VALUES (?, ?)",
+                  room,
+                  asPrivate);
+            } else {
+              return Joining.LOOKS_LIKE_ANOTHER;
+            }
+          } else if (asPrivate) {
+            return Joining.EXISTS;
+          } else if (exists(connection, IS_MEMBER, room, name)) {
+            return Joining.ALREADY_MEMBER;
+          } else if (isPrivate.getFirst()
+              && Database.update(
+                      connection, "DELETE FROM im_invite WHERE room = ? AND name = ?", room, name)
+                  == 0) {
+            return Joining.NOT_INVITED;
+          }
+          Database.update(connection, "INSERT INTO im_member VALUES (?, ?, ?)", room, name, since);
+          return Joining.JOINED;
+        });
+  }
+
+  private static boolean exists(Connection connection, String question, Object... values)
+      throws SQLException {
+    return !Database.ask(connection, question, row -> true, values).isEmpty();
+  }
+
+  @Override
+  public boolean invite(String name, String room) {
+    return database.changeWhole(
+        "invite a user",
+        connection -> {
+          raiseLastId(connection, 0); // no JOIN at the same time
+          if (exists(connection, IS_MEMBER, room, name)
+              || exists(
+                  connection, "SELECT 1 FROM im_invite WHERE room = ? AND name = ?", room, name)) {
+            return false;
+          }
+          Database.update(connection, "INSERT INTO im_invite VALUES (?, ?)", room, name);
+          return true;
         });
   }
 
   @Override
+  public List<String> invitations(String name) {
+    return database.ask(
+        "SELECT room FROM im_invite WHERE name = ? ORDER BY room", row -> row.getString(1), name);
+  }
+
+  @Override
   public boolean leave(String name, String room) {
-    return database.call(
+    return database.change(
             "leave a room",
             connection ->
                 Database.update(
@@ -140,9 +269,7 @@ final class SqlStore implements Store {
 
   @Override
   public boolean isMember(String name, String room) {
-    return !database
-        .ask("SELECT 1 FROM im_member WHERE room = ? AND name = ?", row -> true, room, name)
-        .isEmpty();
+    return !database.ask(IS_MEMBER, row -> true, room, name).isEmpty();
   }
 
   @Override
@@ -180,7 +307,7 @@ final class SqlStore implements Store {
 
   @Override
   public long append(List<Draft> drafts) {
-    return database.inTransaction(
+    return database.changeWhole(
         "store a message",
         connection -> {
           long last = raiseLastId(connection, drafts.size());
@@ -212,44 +339,73 @@ final class SqlStore implements Store {
   }
 
   @Override
-  public List<Message> after(long id, int limit) {
-    return database.ask(
-        "SELECT " + MESSAGE + " FROM im_message m WHERE id > ? ORDER BY id LIMIT ?",
-        SqlStore::message,
-        id,
-        (long) limit);
+  public Page after(long id) {
+    return page(
+        database.ask(
+            "SELECT " + MESSAGE + " FROM im_message m WHERE id > ? ORDER BY id LIMIT ?",
+            SqlStore::message,
+            id,
+            PAGE_ROWS));
+  }
+
+  /** Keeps of what was read as much as a client's share of memory allows, but one at least. */
+  private static Page page(List<Message> read) {
+    long bytes = 0;
+    int count = 0;
+    while (count < read.size() && (count == 0 || bytes < PAGE_BYTES)) {
+      bytes += LineBudget.costOf(read.get(count).text());
+      count++;
+    }
+    return new Page(
+        List.copyOf(read.subList(0, count)), count < read.size() || read.size() == PAGE_ROWS);
   }
 
   @Override
-  public List<Message> missed(String name, long after, long upTo, int limit) {
+  public Page missed(String name, long after, long upTo) {
     String range = " AND m.id > ? AND m.id <= ?";
+    return page(
+        database.ask(
+            "SELECT "
+                + MESSAGE
+                + " FROM im_member mine JOIN im_message m"
+                + " ON m.room = mine.room AND m.id > mine.since WHERE mine.name = ?"
+                + range
+                + " UNION ALL SELECT "
+                + MESSAGE
+                + " FROM im_message m WHERE m.recipient = ?"
+                + range
+                + " UNION ALL SELECT "
+                + MESSAGE
+                + " FROM im_message m"
+                + " WHERE m.sender = ? AND m.room IS NULL AND m.recipient <> ?"
+                + range
+                + " ORDER BY id LIMIT ?",
+            SqlStore::message,
+            name,
+            after,
+            upTo,
+            name,
+            after,
+            upTo,
+            name,
+            name,
+            after,
+            upTo,
+            PAGE_ROWS));
+  }
+
+  @Override
+  public List<Direct> directs(String name, int limit) {
     return database.ask(
-        "SELECT "
-            + MESSAGE
-            + " FROM im_member mine JOIN im_message m"
-            + " ON m.room = mine.room AND m.id > mine.since WHERE mine.name = ?"
-            + range
-            + " UNION ALL SELECT "
-            + MESSAGE
-            + " FROM im_message m WHERE m.recipient = ?"
-            + range
-            + " UNION ALL SELECT "
-            + MESSAGE
-            + " FROM im_message m"
-            + " WHERE m.sender = ? AND m.room IS NULL AND m.recipient <> ?"
-            + range
-            + " ORDER BY id LIMIT ?",
-        SqlStore::message,
-        name,
-        after,
-        upTo,
-        name,
-        after,
-        upTo,
+        "SELECT peer, MAX(id) AS latest FROM ("
+            + "SELECT recipient AS peer, MAX(id) AS id FROM im_message"
+            + " WHERE sender = ? AND recipient IS NOT NULL GROUP BY recipient"
+            + " UNION ALL SELECT sender AS peer, MAX(id) AS id FROM im_message"
+            + " WHERE recipient = ? GROUP BY sender) AS directs"
+            + " GROUP BY peer ORDER BY latest DESC LIMIT ?",
+        row -> new Direct(row.getString(1), row.getLong(2)),
         name,
         name,
-        after,
-        upTo,
         (long) limit);
   }
 

@@ -4,6 +4,7 @@ import dev.weft.im.Message.Draft;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What outlives the server: users, rooms, members and messages. Every method may wait, and throws
@@ -16,15 +17,62 @@ interface Store extends AutoCloseable {
   final class StoreException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    StoreException(String message, Throwable cause) {
+    private final String advice;
+
+    StoreException(String message, @Nullable Throwable cause) {
+      this(message, "the database fails; try again later", cause);
+    }
+
+    /**
+     * Creates it.
+     *
+     * @param advice what users are told
+     */
+    StoreException(String message, String advice, @Nullable Throwable cause) {
       super(message, cause);
+      this.advice = advice;
+    }
+
+    String advice() {
+      return advice;
     }
   }
 
+  /**
+   * Some messages, and whether there are more: as many as fit in some ten kilobytes.
+   *
+   * @param messages in order
+   */
+  record Page(List<Message> messages, boolean hasMore) {}
+
+  /** What is stored of a token. */
+  record Token(String user, long expires) {}
+
+  /** How far two users have talked. */
+  record Direct(String peer, long lastId) {}
+
+  /** What came of the wish to be in a room. */
+  enum Joining {
+    JOINED,
+    ALREADY_MEMBER,
+    NOT_INVITED,
+    EXISTS,
+    LOOKS_LIKE_ANOTHER
+  }
+
+  /** Returns the same store for the node's own fibers, which never wait behind sessions. */
+  Store ofNode();
+
   // ---- users ----
 
-  /** Returns false if there is one of that name. */
-  boolean addUser(String name, String secret);
+  /** Returns false if there is one of that name, or one with that skeleton. */
+  boolean addUser(String name, String skeleton, String secret);
+
+  /** Returns the user whose name has a skeleton. */
+  Optional<String> userLike(String skeleton);
+
+  /** Replaces the stored password of a user. */
+  void setSecret(String name, String secret);
 
   /** Returns the stored password of a user, if there is one of that name. */
   Optional<String> secret(String name);
@@ -35,10 +83,26 @@ interface Store extends AutoCloseable {
   /** Sets marks by names of users; none goes back. */
   void raiseMarks(Map<String, Long> marks);
 
+  /** Adds a token, or gives it a new time to expire; the oldest of many of a user are removed. */
+  void addToken(String digest, String name, long expires);
+
+  Optional<Token> token(String digest);
+
+  void removeToken(String digest);
+
   // ---- rooms ----
 
   /** Makes a user a member of a room, for all messages to come; the room is made if it is new. */
-  void join(String name, String room);
+  Joining join(String name, String room, String skeleton);
+
+  /** Makes a room that can only be joined by invitation, with one member. */
+  Joining makePrivate(String name, String room, String skeleton);
+
+  /** Invites a user into a room; returns false if it is a member, or invited already. */
+  boolean invite(String name, String room);
+
+  /** Returns the rooms that a user is invited to, sorted. */
+  List<String> invitations(String name);
 
   /** Returns false if the user was no member. */
   boolean leave(String name, String room);
@@ -64,11 +128,14 @@ interface Store extends AutoCloseable {
   /** Returns the id of the newest message, or 0. */
   long lastId();
 
-  /** Returns the oldest messages with a larger id, in order. */
-  List<Message> after(long id, int limit);
+  /** Returns the oldest messages with a larger id. */
+  Page after(long id);
 
-  /** Returns the oldest messages for a user after one id and up to another, in order. */
-  List<Message> missed(String name, long after, long upTo, int limit);
+  /** Returns the oldest messages for a user after one id and up to another. */
+  Page missed(String name, long after, long upTo);
+
+  /** Returns the users with whom a user has exchanged direct messages, the latest first. */
+  List<Direct> directs(String name, int limit);
 
   /** Returns the newest messages of a room before an id, in order. */
   List<Message> ofRoom(String room, long before, int count);

@@ -1,16 +1,17 @@
 package dev.weft.im;
 
+import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import dev.weft.http.WebSocket;
 import dev.weft.http.WeftHttpServerProvider;
-import dev.weft.time.Timer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Where browsers connect: the page at {@code /}, and its WebSocket at {@code /chat}. */
 final class WebEndpoint implements AutoCloseable {
-  private static final Duration PING_EVERY = Duration.ofSeconds(30);
+  private static final int BACKLOG = 1024;
   private static final Pattern FILE = Pattern.compile("[a-z0-9-]+\\.(html|js|css|svg|png|ico)");
   private static final Map<String, String> TYPES =
       Map.of(
@@ -30,14 +31,48 @@ final class WebEndpoint implements AutoCloseable {
           "png", "image/png",
           "ico", "image/x-icon");
 
+  /** The same as in index.html, and what only a header can say. */
+  private static final String CONTENT_SECURITY_POLICY =
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;"
+          + " base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+          + " require-trusted-types-for 'script'";
+
+  private static final Map<String, String> HEADERS =
+      Map.of(
+          "Cache-Control", "no-cache",
+          "Content-Security-Policy", CONTENT_SECURITY_POLICY,
+          "Cross-Origin-Opener-Policy", "same-origin",
+          "Cross-Origin-Resource-Policy", "same-origin",
+          "Referrer-Policy", "no-referrer",
+          "X-Content-Type-Options", "nosniff",
+          "X-Frame-Options", "DENY");
+
+  /**
+   * Whom the server believes.
+   *
+   * @param origins of pages that may connect, beside the server's own
+   * @param forwarded whether a proxy in front tells the client's address
+   */
+  record Trust(List<String> origins, boolean forwarded) {}
+
   private final Node node;
   private final HttpServer server;
   private final HttpHandler chat;
   private final InetSocketAddress address;
+  private final boolean isSecure;
+  private final Trust trust;
 
-  WebEndpoint(Node node, InetSocketAddress at) throws IOException {
+  WebEndpoint(Node node, InetSocketAddress at, @Nullable Tls tls, Trust trust) throws IOException {
     this.node = node;
-    this.server = new WeftHttpServerProvider().createHttpServer(at, 0);
+    this.trust = trust;
+    this.isSecure = tls != null;
+    if (tls == null) {
+      this.server = new WeftHttpServerProvider().createHttpServer(at, BACKLOG);
+    } else {
+      HttpsServer secure = new WeftHttpServerProvider().createHttpsServer(at, BACKLOG);
+      secure.setHttpsConfigurator(new HttpsConfigurator(tls.context()));
+      this.server = secure;
+    }
     this.chat = WebSocket.handler(this::serve);
     this.address = server.getAddress();
     // one context: a context /chat would get /chat.js too
@@ -54,11 +89,15 @@ final class WebEndpoint implements AutoCloseable {
 
   private void handle(HttpExchange exchange) throws IOException {
     String path = exchange.getRequestURI().getPath();
-    if (path.equals("/chat")) {
+    if (path.equals("/chat") && isFromAllowedPage(exchange.getRequestHeaders())) {
       chat.handle(exchange);
       return;
     }
     try (exchange) {
+      if (path.equals("/chat")) {
+        answer(exchange, 403, "text/plain", "not from that page".getBytes(StandardCharsets.UTF_8));
+        return;
+      }
       String method = exchange.getRequestMethod();
       if (!method.equals("GET") && !method.equals("HEAD")) {
         exchange.getResponseHeaders().set("Allow", "GET, HEAD");
@@ -76,6 +115,21 @@ final class WebEndpoint implements AutoCloseable {
     }
   }
 
+  /**
+   * Returns whether a WebSocket may be opened: any page in a browser can try, with what the browser
+   * knows of the user (RFC 6455, section 10.2). Programs that are no browsers tell no origin.
+   */
+  private boolean isFromAllowedPage(Headers headers) {
+    List<String> origins = headers.getOrDefault("Origin", List.of());
+    if (origins.isEmpty()) {
+      return true;
+    }
+    String origin = origins.getFirst();
+    String own = (isSecure ? "https://" : "http://") + headers.getFirst("Host");
+    return origins.size() == 1
+        && (origin.equalsIgnoreCase(own) || trust.origins().contains(origin));
+  }
+
   private static byte @Nullable [] contentOf(String file) throws IOException {
     if (!FILE.matcher(file).matches()) {
       return null;
@@ -85,11 +139,13 @@ final class WebEndpoint implements AutoCloseable {
     }
   }
 
-  private static void answer(HttpExchange exchange, int status, String type, byte[] body)
+  private void answer(HttpExchange exchange, int status, String type, byte[] body)
       throws IOException {
     exchange.getResponseHeaders().set("Content-Type", type);
-    exchange.getResponseHeaders().set("Cache-Control", "no-cache");
-    exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
+    HEADERS.forEach(exchange.getResponseHeaders()::set);
+    if (isSecure) {
+      exchange.getResponseHeaders().set("Strict-Transport-Security", "max-age=31536000");
+    }
     boolean head = exchange.getRequestMethod().equals("HEAD");
     exchange.sendResponseHeaders(status, head ? -1 : body.length);
     if (!head) {
@@ -98,25 +154,20 @@ final class WebEndpoint implements AutoCloseable {
   }
 
   private void serve(WebSocket socket) {
-    Timer pings = node.scheduler().timers().every(PING_EVERY, () -> ping(socket));
-    try {
-      new Session(node, new WebWire(socket)).run();
-    } finally {
-      pings.cancel();
-    }
+    new Session(node, new WebWire(socket, place(socket))).run();
   }
 
-  /** Keeps the way to the client busy: one that is gone is noticed sooner or later. */
-  private static void ping(WebSocket socket) {
-    try {
-      socket.ping(new byte[0]);
-    } catch (IOException e) {
-      // the session, which receives, ends too
+  private String place(WebSocket socket) {
+    List<String> forwarded = socket.requestHeaders().getOrDefault("X-Forwarded-For", List.of());
+    if (trust.forwarded() && !forwarded.isEmpty()) {
+      String all = forwarded.getLast();
+      return all.substring(all.lastIndexOf(',') + 1).strip();
     }
+    return socket.toString().replaceFirst(".* of /?", "").replaceFirst(":[0-9]+$", "");
   }
 
   /** Lines over WebSocket: each is a text message. */
-  private record WebWire(WebSocket socket) implements Wire {
+  private record WebWire(WebSocket socket, String place) implements Wire {
     @Override
     public @Nullable String read() throws IOException, Refusal {
       Optional<String> line = socket.receiveText();
@@ -141,6 +192,20 @@ final class WebEndpoint implements AutoCloseable {
         }
       } catch (IOException e) {
         throw new Unfinished(done, e);
+      }
+    }
+
+    @Override
+    public boolean wantsPings() {
+      return true;
+    }
+
+    @Override
+    public void ping() throws Unfinished {
+      try {
+        socket.ping(new byte[0]);
+      } catch (IOException e) {
+        throw new Unfinished(0, e);
       }
     }
 

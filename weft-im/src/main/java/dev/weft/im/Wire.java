@@ -20,6 +20,22 @@ interface Wire {
    */
   void write(List<String> lines) throws Unfinished;
 
+  /**
+   * Keeps the way to the client busy: a client that is gone is noticed sooner or later. TCP itself
+   * does so for lines.
+   *
+   * @throws Unfinished if the connection has ended
+   */
+  default void ping() throws Unfinished {}
+
+  /** Returns whether {@link #ping} does something. */
+  default boolean wantsPings() {
+    return false;
+  }
+
+  /** Returns the address of the client, for limits: that of a network if clients have many. */
+  String place();
+
   /** Says that a connection ended while lines were written, and how many were until then. */
   final class Unfinished extends IOException {
     private static final long serialVersionUID = 1;
@@ -36,6 +52,6 @@ interface Wire {
     }
   }
 
-  /** Closes it; whoever waits for it is woken. */
+  /** Closes it, and wakes the fibers that read and write; never waits for long. */
   void close();
 }

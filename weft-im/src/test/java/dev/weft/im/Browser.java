@@ -2,25 +2,38 @@ package dev.weft.im;
 
 import static org.assertj.core.api.Assertions.fail;
 
-import dev.weft.im.BrowserDriver.WebDriverException;
+import dev.weft.testkit.TestServer;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
+import java.util.logging.Level;
 import org.jspecify.annotations.Nullable;
+import org.openqa.selenium.By;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.WebDriver;
+import org.openqa.selenium.WebDriverException;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.chromium.HasCdp;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+import org.openqa.selenium.remote.Augmenter;
+import org.openqa.selenium.remote.RemoteWebDriver;
 
-/** A browser of its own, without a screen: as a user sees and uses it. */
+/**
+ * A browser of its own, without a screen: as a user sees and uses it. Selenium speaks to the
+ * chromedriver that {@code bin/servers} runs, and so downloads nothing.
+ */
 final class Browser implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final long POLL_MILLIS = 20;
-  private static final String ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 
   /** The key that sends. */
   static final String ENTER = "\uE007";
@@ -39,69 +52,61 @@ final class Browser implements AutoCloseable {
           // whatever else it would like to talk to
           "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1");
 
-  private final BrowserDriver driver;
-  private final String session;
+  private final RemoteWebDriver driver;
+  private final WebDriver devTools;
 
-  /** Starts one with a fresh profile, and a window of that size. */
-  Browser(BrowserDriver driver, int width, int height) {
-    this.driver = driver;
-    String options =
-        OPTIONS.stream().map(BrowserJson::quote).collect(Collectors.joining(",", "[", "]"));
-    Map<?, ?> answer =
-        (Map<?, ?>)
-            Objects.requireNonNull(
-                driver.call(
-                    "POST",
-                    "/session",
-                    """
-                    {"capabilities": {"alwaysMatch": {
-                      "goog:chromeOptions": {"args": %s},
-                      "goog:loggingPrefs": {"browser": "ALL"}}}}"""
-                        .formatted(options)));
-    session = "/session/" + answer.get("sessionId");
+  /** Starts one with a fresh profile, and a page of that size. */
+  Browser(TestServer chromedriver, int width, int height) throws IOException {
+    LoggingPreferences logs = new LoggingPreferences();
+    logs.enable(LogType.BROWSER, Level.ALL);
+    ChromeOptions options = new ChromeOptions();
+    options.addArguments(OPTIONS);
+    options.setCapability(ChromeOptions.LOGGING_PREFS, logs);
+    driver = new RemoteWebDriver(URI.create(chromedriver.url()).toURL(), options, false);
+    devTools = new Augmenter().augment(driver);
     resize(width, height);
   }
 
   void open(String url) {
-    post("/url", "{\"url\": %s}".formatted(BrowserJson.quote(url)));
+    driver.get(url);
   }
 
   void reload() {
-    post("/refresh", "{}");
+    driver.navigate().refresh();
   }
 
   /** Sets the size of the page, by a device of that size: a window cannot be that narrow. */
   void resize(int width, int height) {
     devTools(
         "Emulation.setDeviceMetricsOverride",
-        "{\"width\": %d, \"height\": %d, \"deviceScaleFactor\": 1, \"mobile\": false}"
-            .formatted(width, height));
+        Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
   }
 
   void dark(boolean dark) {
     devTools(
         "Emulation.setEmulatedMedia",
-        "{\"features\": [{\"name\": \"prefers-color-scheme\", \"value\": \"%s\"}]}"
-            .formatted(dark ? "dark" : "light"));
+        Map.of(
+            "features",
+            List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
   }
 
-  private void devTools(String command, String parameters) {
-    post("/goog/cdp/execute", "{\"cmd\": \"%s\", \"params\": %s}".formatted(command, parameters));
+  private void devTools(String command, Map<String, Object> parameters) {
+    ((HasCdp) devTools).executeCdpCommand(command, parameters);
   }
 
   void click(String css) {
-    retrying(() -> post(find(css) + "/click", "{}"));
+    retrying(() -> find(css).click());
   }
 
   /** Types into a field, which it replaces. */
   void fill(String css, String text) {
-    retrying(() -> post(find(css) + "/clear", "{}"));
+    retrying(() -> find(css).clear());
     type(css, text);
   }
 
   /** Types, after what is there. */
   void type(String css, String text) {
-    retrying(() -> post(find(css) + "/value", "{\"text\": %s}".formatted(BrowserJson.quote(text))));
+    retrying(() -> find(css).sendKeys(text));
   }
 
   /** The page may replace an element between the finding and the using. */
@@ -120,15 +125,8 @@ final class Browser implements AutoCloseable {
     }
   }
 
-  private String find(String css) {
-    Map<?, ?> element =
-        (Map<?, ?>)
-            Objects.requireNonNull(
-                post(
-                    "/element",
-                    "{\"using\": \"css selector\", \"value\": %s}"
-                        .formatted(BrowserJson.quote(css))));
-    return "/element/" + element.get(ELEMENT);
+  private WebElement find(String css) {
+    return driver.findElement(By.cssSelector(css));
   }
 
   /** Returns the texts of all that is shown and matches, trimmed. */
@@ -147,12 +145,8 @@ final class Browser implements AutoCloseable {
   }
 
   /** Runs the body of a function in the page. */
-  @Nullable Object run(String script, String... arguments) {
-    String list =
-        Arrays.stream(arguments).map(BrowserJson::quote).collect(Collectors.joining(",", "[", "]"));
-    return post(
-        "/execute/sync",
-        "{\"script\": %s, \"args\": %s}".formatted(BrowserJson.quote(script), list));
+  @Nullable Object run(String script, Object... arguments) {
+    return driver.executeScript(script, arguments);
   }
 
   /** Waits until exactly these are shown. */
@@ -193,24 +187,19 @@ final class Browser implements AutoCloseable {
 
   /** Returns what the browser has complained of since the last call. */
   List<String> log() {
-    Object entries = Objects.requireNonNull(post("/se/log", "{\"type\": \"browser\"}"));
-    return ((List<?>) entries)
-        .stream().map(entry -> String.valueOf(((Map<?, ?>) entry).get("message"))).toList();
+    return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
+        .map(LogEntry::getMessage)
+        .toList();
   }
 
   void screenshot(Path file) throws IOException {
-    String png = String.valueOf(driver.call("GET", session + "/screenshot", ""));
     Files.createDirectories(file.getParent());
-    Files.write(file, Base64.getDecoder().decode(png));
-  }
-
-  private @Nullable Object post(String path, String json) {
-    return driver.call("POST", session + path, json);
+    Files.write(file, driver.getScreenshotAs(OutputType.BYTES));
   }
 
   /** Ends it, as closing its last window does. */
   @Override
   public void close() {
-    driver.call("DELETE", session, "");
+    driver.quit();
   }
 }

@@ -3,6 +3,7 @@ package dev.weft.im;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
+import dev.weft.testkit.TestServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,7 +27,7 @@ class ChatPageTest {
       "window.WebSocket = realWebSocket; window.dispatchEvent(new Event('online'))";
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
 
-  private static BrowserDriver driver;
+  private static TestServer driver;
   private static Browser anna;
   private static Browser ben;
 
@@ -35,13 +36,19 @@ class ChatPageTest {
 
   @BeforeAll
   static void startBrowsers() throws IOException, InterruptedException {
-    driver = BrowserDriver.start();
+    driver = TestServer.start("chromedriver");
     anna = new Browser(driver, 1280, 800);
     ben = new Browser(driver, 1280, 800);
   }
 
   @AfterAll
   static void stopBrowsers() throws IOException {
+    if (anna != null) {
+      anna.close();
+    }
+    if (ben != null) {
+      ben.close();
+    }
     if (driver != null) {
       driver.close();
     }
@@ -88,12 +95,18 @@ class ChatPageTest {
     anna.awaitNone("#pending li");
     anna.awaitText("#announcer", "ben: Hello Anna");
 
-    ben.reload();
+    ben.reload(); // stays logged in, and comes back to the same room
+    ben.awaitTexts("#title", "lobby");
+    ben.awaitTexts(TEXTS, "Hello Ben", "Hello Anna");
+    ben.click("#log-out");
     ben.awaitText("#login h1", "Weft chat");
     anna.awaitTexts("#members .away .label", "ben");
     say(anna, "Are you there?");
+    ben.reload();
+    ben.awaitText("#login h1", "Weft chat");
     logIn(ben, "ben");
     anna.awaitTexts("#members .online .label", "anna (you)", "ben");
+    ben.click("#rooms li[data-key=lobby] button");
     ben.awaitTexts("#title", "lobby");
     ben.awaitTexts(TEXTS, "Hello Ben", "Hello Anna", "Are you there?");
   }
@@ -122,7 +135,6 @@ class ChatPageTest {
     say(anna, "to all");
     ben.awaitTexts("#rooms .count", "1");
     ben.reload();
-    logIn(ben, "ben");
     ben.awaitTexts(TEXTS, "Just for you", "Thanks");
     ben.click("#rooms li[data-key=lobby] button");
     ben.awaitTexts(TEXTS, "to all");
@@ -145,7 +157,7 @@ class ChatPageTest {
     anna.awaitTexts(TEXTS, expected);
     ben.awaitTexts(TEXTS, expected);
     assertThat(ben.run("return document.querySelectorAll('#chat :is(img, script, b, a)').length"))
-        .isEqualTo(0.0);
+        .isEqualTo(0L);
     assertThat(ben.run("return document.title")).isEqualTo("Weft chat");
     assertThat(ben.log()).isEmpty();
   }
@@ -197,7 +209,7 @@ class ChatPageTest {
     ben.awaitText("#nothing-open", "Choose");
     ben.click("#log-out");
     ben.awaitText("#login h1", "Weft chat");
-    assertThat(ben.run("return localStorage.length + sessionStorage.length")).isEqualTo(0.0);
+    assertThat(ben.run("return localStorage.length + sessionStorage.length")).isEqualTo(0L);
   }
 
   @Test
@@ -210,7 +222,6 @@ class ChatPageTest {
     }
     anna.awaitTexts(TEXTS, all);
     anna.reload();
-    logIn(anna, "anna");
     anna.awaitTexts(TEXTS, Stream.of(all).skip(70).toArray(String[]::new));
     anna.run("document.querySelector('#scroller').scrollTop = 0");
     anna.awaitTexts(TEXTS, Stream.of(all).skip(20).toArray(String[]::new));
@@ -253,9 +264,11 @@ class ChatPageTest {
     anna.awaitText("#error", "no connection");
     assertThat(anna.value("#text")).isEqualTo("three");
     anna.screenshot(SCREENSHOTS.resolve("connecting.png"));
+    anna.awaitNone("#members .online"); // nobody knows now
     ben.run(CUT_OFF); // for longer, so he misses something
     start(port);
     anna.awaitNone("#connecting");
+    anna.awaitNone("#error"); // it was of the connection only
     anna.type("#text", Browser.ENTER);
     anna.awaitTexts(TEXTS, "one", "two", "three");
     say(anna, "four");
@@ -318,8 +331,64 @@ class ChatPageTest {
     anna.type("#text", Browser.ENTER);
     anna.awaitTexts(TEXTS, "one", "two", "three");
     anna.reload();
-    logIn(anna, "anna");
     anna.awaitTexts(TEXTS, "one", "two", "three");
+  }
+
+  @Test
+  void membersComeAndGoWithoutAsking() {
+    register(anna, "anna");
+    register(ben, "ben");
+    join(anna, "lobby");
+    anna.awaitTexts("#members .label", "anna (you)");
+    // from now on nothing is asked: what is shown was told
+    anna.run(
+        "window.asked = []; const send = WebSocket.prototype.send;"
+            + "WebSocket.prototype.send = function (line) { asked.push(line); send.call(this, line) }");
+    join(ben, "lobby");
+    anna.awaitTexts("#members .label", "anna (you)", "ben");
+    ben.click("#leave");
+    anna.awaitTexts("#members .label", "anna (you)");
+    assertThat(anna.run("return asked.filter(line => !line.startsWith('SEEN')).length"))
+        .isEqualTo(0L);
+  }
+
+  @Test
+  void privateRoomsAndInvitations() {
+    register(anna, "anna");
+    register(ben, "ben");
+    anna.click("#join-private");
+    join(anna, "den");
+    ben.fill("#join-name", "den" + Browser.ENTER);
+    ben.awaitText("#join-error", "private");
+    anna.fill("#invite-name", "ben" + Browser.ENTER);
+    anna.awaitTexts("#invited", "ben is invited.");
+    ben.awaitTexts("#invitations .label", "den");
+    ben.reload();
+    ben.awaitTexts("#invitations .label", "den");
+    ben.click("#invitations button");
+    ben.awaitTexts("#title", "den");
+    ben.awaitNone("#invitations li");
+    anna.awaitTexts("#members .label", "anna (you)", "ben");
+    say(ben, "thank you");
+    anna.awaitTexts(TEXTS, "thank you");
+  }
+
+  @Test
+  void unreadMessagesShowOnAPhone() {
+    register(anna, "anna");
+    register(ben, "ben");
+    join(anna, "lobby");
+    join(ben, "lobby");
+    anna.resize(390, 780);
+    anna.awaitNone("#elsewhere");
+    join(ben, "@anna");
+    say(ben, "psst");
+    anna.awaitTexts("#elsewhere", "1");
+    anna.click("#back");
+    anna.awaitTexts("#directs .count", "1");
+    anna.click("#directs li[data-key='@ben'] button");
+    anna.awaitTexts(TEXTS, "psst");
+    anna.awaitNone("#elsewhere");
   }
 
   @Test
@@ -355,7 +424,7 @@ class ChatPageTest {
     anna.screenshot(SCREENSHOTS.resolve("phone.png"));
     anna.click("#members-button");
     anna.screenshot(SCREENSHOTS.resolve("phone-members.png"));
-    assertThat(anna.run("return document.documentElement.scrollWidth")).isEqualTo(390.0);
+    assertThat(anna.run("return document.documentElement.scrollWidth")).isEqualTo(390L);
     anna.click("#members-button");
     anna.click("#back");
     anna.awaitTexts("#me", "Anna");

@@ -39,6 +39,14 @@ class CommandTest {
     assertThat(Command.parse("SEEN 17")).isEqualTo(new Command.Seen(17));
     assertThat(Command.parse("PING")).isEqualTo(new Command.Ping(""));
     assertThat(Command.parse("PING a b")).isEqualTo(new Command.Ping("a b"));
+    assertThat(Command.parse("RESUME abcdefghij_abcdefghij-0"))
+        .isEqualTo(new Command.Resume("abcdefghij_abcdefghij-0"));
+    assertThat(Command.parse("TOKEN")).isEqualTo(new Command.Token());
+    assertThat(Command.parse("PRIVATE tea")).isEqualTo(new Command.MakePrivate("tea"));
+    assertThat(Command.parse("INVITE tea bob")).isEqualTo(new Command.Invite("tea", "bob"));
+    assertThat(Command.parse("INVITATIONS")).isEqualTo(new Command.Invitations());
+    assertThat(Command.parse("DIRECTS")).isEqualTo(new Command.Directs());
+    assertThat(Command.parse("LOGOUT")).isEqualTo(new Command.Logout());
     assertThat(Command.parse("QUIT")).isEqualTo(new Command.Quit());
   }
 
@@ -84,6 +92,16 @@ class CommandTest {
         "HISTORY tea  2",
         "HISTORY tea 99999999999999999999",
         "SEEN",
+        "RESUME",
+        "RESUME short",
+        "RESUME abcdefghij abcdefghij",
+        "TOKEN please",
+        "PRIVATE",
+        "INVITE tea",
+        "INVITE tea bob eve",
+        "INVITATIONS all",
+        "DIRECTS all",
+        "LOGOUT now",
         "SEEN all",
         "QUIT now"
       })

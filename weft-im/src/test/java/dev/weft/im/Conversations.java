@@ -67,7 +67,19 @@ abstract class Conversations {
   void whoIsNotLoggedInMayDoLittle() throws Exception {
     try (ImClient nobody = ImClient.connect(server)) {
       for (String command :
-          List.of("JOIN a", "LEAVE a", "SAY a b", "TELL a b", "WHO a", "ROOMS", "HISTORY a")) {
+          List.of(
+              "JOIN a",
+              "LEAVE a",
+              "PRIVATE a",
+              "INVITE a b",
+              "INVITATIONS",
+              "SAY a b",
+              "TELL a b",
+              "WHO a",
+              "ROOMS",
+              "DIRECTS",
+              "TOKEN",
+              "HISTORY a")) {
         assertThat(nobody.ask(command)).startsWith("ERR login ");
       }
       assertThat(nobody.ask("SEEN 1")).isEqualTo("OK SEEN 1");
@@ -95,7 +107,114 @@ abstract class Conversations {
     }
   }
 
+  /** What a page does after a reload, or all do after the server was away: no password is used. */
+  @Test
+  void tokens() throws Exception {
+    String token;
+    try (ImClient ann = register("ann")) {
+      String answer = ann.ask("TOKEN");
+      assertThat(answer).matches("OK TOKEN [A-Za-z0-9_-]{43}");
+      token = answer.substring("OK TOKEN ".length());
+      assertThat(ann.ask("TOKEN")).isEqualTo(answer);
+      ann.quit();
+    }
+    try (ImClient again = ImClient.connect(server);
+        ImClient thief = ImClient.connect(server)) {
+      assertThat(again.ask("RESUME " + token)).isEqualTo("OK RESUME ann");
+      assertThat(again.ask("RESUME " + token)).startsWith("ERR denied ");
+      again.post("TELL ann note");
+      assertThat(again.text()).isEqualTo("note");
+      assertThat(again.ask("TOKEN")).isEqualTo("OK TOKEN " + token);
+      assertThat(again.ask("LOGOUT")).isEqualTo("OK LOGOUT");
+      again.awaitEnd();
+      for (int i = 0; i < 5; i++) {
+        assertThat(thief.ask("RESUME " + token)).startsWith("ERR denied ");
+      }
+      assertThat(thief.event()).startsWith("BYE ");
+    }
+  }
+
+  // ---- names ----
+
+  @Test
+  void namesThatLookAlikeAreRefused() throws Exception {
+    try (ImClient paul = register("paul");
+        ImClient other = ImClient.connect(server)) {
+      assertThat(other.ask("REGISTER pаul " + PASSWORD)).startsWith("ERR syntax "); // Cyrillic а
+      assertThat(other.ask("REGISTER раul " + PASSWORD)).startsWith("ERR syntax ");
+      assertThat(other.ask("REGISTER pau1 " + PASSWORD))
+          .startsWith("ERR exists there is a user whose name looks like pau1");
+      assertThat(other.ask("REGISTER ｐａｕｌ " + PASSWORD)).startsWith("ERR exists "); // full width
+      assertThat(other.ask("REGISTER pa\u00adul " + PASSWORD)).startsWith("ERR syntax ");
+      assertThat(other.ask("REGISTER pa\u3164ul " + PASSWORD)).startsWith("ERR syntax ");
+      assertThat(other.ask("LOGIN ｐａｕｌ " + PASSWORD)).isEqualTo("OK LOGIN paul");
+      assertThat(paul.ask("JOIN lobby")).isEqualTo("OK JOIN lobby");
+      assertThat(other.ask("JOIN 1obby")).startsWith("ERR exists ");
+      assertThat(other.ask("JOIN лобби")).isEqualTo("OK JOIN лобби");
+    }
+  }
+
   // ---- rooms and direct messages ----
+
+  @Test
+  void membersAreToldWhoComesAndGoes() throws Exception {
+    try (ImClient ann = register("ann");
+        ImClient bob = register("bob");
+        ImClient bobsPhone = login("bob")) {
+      ann.ask("JOIN tea");
+      bob.ask("JOIN tea");
+      bob.ask("JOIN tea"); // is no news
+      assertThat(ann.event()).isEqualTo("JOINED tea bob");
+      assertThat(bobsPhone.event()).isEqualTo("JOINED tea bob");
+      bobsPhone.ask("LEAVE tea");
+      assertThat(ann.event()).isEqualTo("LEFT tea bob");
+      assertThat(bob.event()).isEqualTo("LEFT tea bob");
+      assertThat(bobsPhone.eventsUntilNow()).isEmpty();
+      assertThat(ann.eventsUntilNow()).isEmpty();
+    }
+  }
+
+  @Test
+  void privateRooms() throws Exception {
+    try (ImClient ann = register("ann");
+        ImClient bob = register("bob");
+        ImClient eve = register("eve")) {
+      assertThat(ann.ask("PRIVATE den")).isEqualTo("OK PRIVATE den");
+      assertThat(eve.ask("PRIVATE den")).startsWith("ERR exists ");
+      assertThat(eve.ask("JOIN den")).startsWith("ERR denied den is private");
+      assertThat(eve.ask("INVITE den eve")).startsWith("ERR denied ");
+      assertThat(eve.ask("HISTORY den")).startsWith("ERR denied ");
+      assertThat(ann.ask("INVITE den nobody")).startsWith("ERR unknown ");
+      assertThat(ann.ask("INVITE den bob")).isEqualTo("OK INVITE den bob");
+      assertThat(ann.ask("INVITE den bob")).isEqualTo("OK INVITE den bob");
+      assertThat(bob.event()).isEqualTo("INVITED den ann");
+      assertThat(bob.ask("INVITATIONS")).isEqualTo("OK INVITATIONS den");
+      assertThat(bob.ask("JOIN den")).isEqualTo("OK JOIN den");
+      assertThat(bob.ask("INVITATIONS")).isEqualTo("OK INVITATIONS");
+      ann.post("SAY den just us");
+      assertThat(bob.text()).isEqualTo("just us");
+      bob.ask("LEAVE den");
+      assertThat(bob.ask("JOIN den")).startsWith("ERR denied "); // an invitation is for once
+      assertThat(eve.eventsUntilNow()).isEmpty();
+    }
+  }
+
+  @Test
+  void theListOfDirectConversations() throws Exception {
+    try (ImClient ann = register("ann");
+        ImClient bob = register("bob");
+        ImClient eve = register("eve")) {
+      assertThat(ann.ask("DIRECTS")).isEqualTo("OK DIRECTS");
+      ann.ask("JOIN tea");
+      ann.post("SAY tea not direct");
+      long first = ann.post("TELL bob 1");
+      long second = eve.post("TELL ann 2");
+      assertThat(ann.ask("DIRECTS")).isEqualTo("OK DIRECTS eve:" + second + " bob:" + first);
+      long third = bob.post("TELL ann 3");
+      assertThat(ann.ask("DIRECTS")).isEqualTo("OK DIRECTS bob:" + third + " eve:" + second);
+      assertThat(eve.ask("DIRECTS")).isEqualTo("OK DIRECTS ann:" + second);
+    }
+  }
 
   @Test
   void whatIsSaidGoesToMembersOnly() throws Exception {
@@ -153,6 +272,8 @@ abstract class Conversations {
         ImClient bob = register("bob")) {
       first.ask("JOIN tea");
       bob.ask("JOIN tea");
+      second.await("JOINED tea bob");
+      first.await("JOINED tea bob");
       second.post("SAY tea from my phone");
       bob.post("TELL ann hello");
       for (ImClient client : List.of(first, second)) {
@@ -174,6 +295,7 @@ abstract class Conversations {
       ann.ask("JOIN tea");
       bob.ask("JOIN tea");
       eve.ask("JOIN coffee");
+      assertThat(ann.event()).isEqualTo("JOINED tea bob");
       bob.quit();
       assertThat(ann.event()).isEqualTo("PRESENCE bob away");
       assertThat(ann.ask("WHO tea")).isEqualTo("OK WHO tea ann:online bob:away");

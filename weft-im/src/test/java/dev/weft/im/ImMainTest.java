@@ -44,6 +44,9 @@ class ImMainTest {
           2 | --port,x                | port must be a number from 0 to 65535, not x
           2 | --threads,0             | threads must be a number from 1 to 10000, not 0
           2 | --database,mysql        | a database must begin with jdbc:h2: or jdbc:postgresql:
+          2 | --tls,no-such-file      | option --tls CERT needs a value
+          2 | --tls,no-such-file,also | cannot read the certificate or its key
+          2 | --connections,0         | connections must be a number from 1 to
           2 | --redis,localhost       | Redis must be redis://host:port, not localhost
           1 | --port,0,--database,jdbc:postgresql://127.0.0.1:1/x | cannot start: cannot open the database
           1 | --database,jdbc:h2:mem:x,--bind,192.0.2.1 | cannot start: cannot bind to

@@ -74,7 +74,7 @@ class ImNodesTest {
       try (ImClient annAtTwo = ImClient.login(two, "ann")) {
         assertThat(ann.ask("WHO tea")).isEqualTo("OK WHO tea ann:online bob:online");
         bob.quit();
-        assertThat(ann.event()).isEqualTo("PRESENCE bob away");
+        ann.await("PRESENCE bob away");
         annAtTwo.await("PRESENCE bob away");
         assertThat(annAtTwo.ask("WHO tea")).isEqualTo("OK WHO tea ann:online bob:away");
         annAtTwo.quit();
@@ -83,6 +83,27 @@ class ImNodesTest {
       try (ImClient bobAtOne = ImClient.login(one, "bob")) {
         assertThat(ann.event()).isEqualTo("PRESENCE bob online");
         assertThat(bobAtOne.eventsUntilNow()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void eventsReachUsersOfOtherNodes() throws Exception {
+    try (ImServer one = node(NEVER);
+        ImServer two = node(NEVER);
+        ImClient ann = ImClient.register(one, "ann");
+        ImClient bob = ImClient.register(two, "bob")) {
+      ann.ask("PRIVATE den");
+      ann.ask("INVITE den bob");
+      bob.await("INVITED den ann");
+      bob.ask("JOIN den");
+      ann.await("JOINED den bob");
+      String token = bob.ask("TOKEN").substring("OK TOKEN ".length());
+      try (ImClient bobAtOne = ImClient.connect(one.lineAddress())) {
+        assertThat(bobAtOne.ask("RESUME " + token)).isEqualTo("OK RESUME bob");
+        bobAtOne.ask("LEAVE den");
+        bob.await("LEFT den bob");
+        ann.await("LEFT den bob");
       }
     }
   }

@@ -33,7 +33,9 @@ class ImPostgresTest extends Conversations {
   static void forgetAll(ServerProcess postgres) throws Exception {
     try (Connection connection = DriverManager.getConnection(postgres.url());
         Statement statement = connection.createStatement()) {
-      statement.execute("DROP TABLE IF EXISTS im_counter, im_user, im_room, im_member, im_message");
+      statement.execute(
+          "DROP TABLE IF EXISTS im_counter, im_user, im_room, im_member, im_message, im_invite,"
+              + " im_token, im_skeleton");
     }
   }
 }

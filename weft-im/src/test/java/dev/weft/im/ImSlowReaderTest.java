@@ -17,7 +17,8 @@ class ImSlowReaderTest {
   @Test
   void itGetsByeAndTheRestAtTheNextLogin() throws Exception {
     String filler = "x".repeat(4000);
-    try (ImServer server = ImServer.builder().queueLimit(20).build().start();
+    try (ImServer server =
+            ImServer.builder().limits(all -> all.withConnectionBytes(160_000)).build().start();
         ImClient ann = ImClient.register(server, "ann");
         ImClient bob = ImClient.register(server, "bob");
         Socket lazy = new Socket()) {

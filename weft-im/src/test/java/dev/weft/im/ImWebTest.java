@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,7 +47,7 @@ class ImWebTest {
       }
       assertThat(tcp.history("HISTORY tea")).isEqualTo(web.history("HISTORY tea"));
       web.quit();
-      assertThat(tcp.event()).isEqualTo("PRESENCE wendy away");
+      tcp.await("PRESENCE wendy away");
       tcp.post("TELL wendy see you");
       try (ImClient again = ImClient.web(server)) {
         assertThat(again.ask("LOGIN wendy " + ImClient.PASSWORD)).isEqualTo("OK LOGIN wendy");
@@ -86,9 +90,57 @@ class ImWebTest {
         assertThat(get(http, path).statusCode()).as(path).isEqualTo(404);
       }
       assertThat(get(http, "/chat").statusCode()).isEqualTo(400); // it is for WebSockets
+      assertThat(page.headers().map())
+          .containsEntry("X-Frame-Options", List.of("DENY"))
+          .containsEntry("Referrer-Policy", List.of("no-referrer"));
+      assertThat(page.headers().firstValue("Content-Security-Policy").orElseThrow())
+          .contains("default-src 'none'", "frame-ancestors 'none'");
       HttpRequest post =
           HttpRequest.newBuilder(url("/")).POST(HttpRequest.BodyPublishers.ofString("x")).build();
       assertThat(http.send(post, HttpResponse.BodyHandlers.ofString()).statusCode()).isEqualTo(405);
+    }
+  }
+
+  /** A page of another site must not speak to this server with this user's browser. */
+  @Test
+  void onlyTheServersOwnPageMayConnect() throws Exception {
+    String host = "127.0.0.1:" + server.webAddress().getPort();
+    assertThat(upgrade("http://" + host)).startsWith("HTTP/1.1 101 ");
+    assertThat(upgrade("")).startsWith("HTTP/1.1 101 ");
+    for (String origin :
+        List.of(
+            "http://evil.example",
+            "https://" + host,
+            "http://127.0.0.1",
+            "http://" + host + ".evil.example",
+            "null")) {
+      assertThat(upgrade(origin)).as(origin).startsWith("HTTP/1.1 403 ");
+    }
+    server.stop();
+    server = ImServer.builder().origins(List.of("https://chat.example.org")).build().start();
+    assertThat(upgrade("https://chat.example.org")).startsWith("HTTP/1.1 101 ");
+    assertThat(upgrade("https://evil.example.org")).startsWith("HTTP/1.1 403 ");
+  }
+
+  /** Returns the first line of the answer. */
+  private String upgrade(String origin) throws IOException {
+    InetSocketAddress at = server.webAddress();
+    try (Socket socket = new Socket(at.getAddress(), at.getPort())) {
+      List<String> lines =
+          List.of(
+              "GET /chat HTTP/1.1",
+              "Host: 127.0.0.1:" + at.getPort(),
+              "Upgrade: websocket",
+              "Connection: Upgrade",
+              "Sec-WebSocket-Version: 13",
+              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+              origin.isEmpty() ? "X-Nothing: x" : "Origin: " + origin,
+              "",
+              "");
+      socket
+          .getOutputStream()
+          .write(String.join("\r\n", lines).getBytes(StandardCharsets.US_ASCII));
+      return ImClient.readLine(socket.getInputStream());
     }
   }
 

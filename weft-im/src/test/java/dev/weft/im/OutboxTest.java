@@ -45,12 +45,19 @@ class OutboxTest {
     @Override
     public void close() {
       closed.countDown();
+      reads.countDown();
+    }
+
+    @Override
+    public String place() {
+      return "here";
     }
   }
 
   private final SlowWire wire = new SlowWire();
   private final List<Long> delivered = new CopyOnWriteArrayList<>();
-  private final Outbox outbox = new Outbox(wire, Scheduler.shared(), 3, delivered::add);
+  private final LineBudget budget = new LineBudget(3 * LineBudget.costOf("MSG 1"), 5_000, 10_000);
+  private final Outbox outbox = new Outbox(wire, Scheduler.shared(), budget, delivered::add);
 
   @Test
   void overflowEndsWithBye() throws Exception {
@@ -88,6 +95,7 @@ class OutboxTest {
       outbox.send(List.of("MSG " + id), id);
     }
     outbox.release();
+    assertThat(wire.lines).hasSizeGreaterThanOrEqualTo(5); // what was missed is through
     outbox.offer("MSG 7", 7);
     outbox.drain();
     outbox.writeLast("OK QUIT");
@@ -98,5 +106,84 @@ class OutboxTest {
     expected.add("OK QUIT");
     assertThat(wire.lines).isEqualTo(expected);
     assertThat(delivered).last().isEqualTo(7L);
+  }
+
+  /** A client that has ended its side may have read what was being written, but nothing later. */
+  @Test
+  void aWriteThatBeganBeforeTheClientEndedCounts() throws Exception {
+    outbox.offer("MSG 1", 1);
+    wire.writing.await();
+    outbox.offer("MSG 2", 2);
+    outbox.endedByClient();
+    wire.reads.countDown();
+    outbox.drain();
+    assertThat(wire.lines).containsExactly("MSG 1", "MSG 2");
+    assertThat(delivered).containsExactly(1L);
+  }
+
+  @Test
+  void allThatWasCountedIsGivenBack() throws Exception {
+    outbox.loggedIn("ann");
+    outbox.offer("MSG 1", 1);
+    wire.writing.await();
+    outbox.send(List.of("OK HISTORY 2", "MSG 2", "MSG 3"), 0);
+    outbox.hold();
+    outbox.offer("MSG 4", 4);
+    assertThat(budget.total())
+        .isEqualTo(4 * LineBudget.costOf("MSG 1") + LineBudget.costOf("OK HISTORY 2"));
+    wire.reads.countDown();
+    outbox.release();
+    outbox.drain();
+    outbox.end();
+    assertThat(budget.total()).isZero();
+    assertThat(wire.lines).containsExactly("MSG 1", "OK HISTORY 2", "MSG 2", "MSG 3", "MSG 4");
+  }
+
+  /** Of the connections of a user that has too much queued the one with the longest queue goes. */
+  @Test
+  void aUserThatReadsTooLittleLosesItsSlowestConnection() throws Exception {
+    SlowWire other = new SlowWire();
+    Outbox brief = new Outbox(other, Scheduler.shared(), budget, id -> {});
+    outbox.loggedIn("ann");
+    brief.loggedIn("ann");
+    brief.send(List.of("x".repeat(100)), 0);
+    other.writing.await();
+    outbox.send(List.of("first"), 0);
+    wire.writing.await();
+    outbox.send(List.of("x".repeat(2280)), 0);
+    assertThat(outbox.isEnding()).isFalse();
+    outbox.send(List.of("y"), 0);
+    assertThat(outbox.isEnding()).isTrue();
+    assertThat(brief.isEnding()).isFalse();
+    wire.reads.countDown();
+    other.reads.countDown();
+    wire.closed.await();
+    brief.drain();
+    assertThat(other.lines).hasSize(1);
+    assertThat(wire.lines.getLast()).startsWith("BYE too much waits to be read by you");
+  }
+
+  @Test
+  void aServerShortOfMemoryDropsTheSlowestOfAll() throws Exception {
+    List<Outbox> crowd = new ArrayList<>();
+    List<SlowWire> wires = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      wires.add(new SlowWire());
+      crowd.add(new Outbox(wires.get(i), Scheduler.shared(), budget, id -> {}));
+      crowd.get(i).loggedIn("user-" + i);
+      crowd.get(i).send(List.of("first"), 0);
+      wires.get(i).writing.await();
+      crowd.get(i).send(List.of("x".repeat(i == 3 ? 900 : 200)), 0);
+    }
+    for (int i = 0; i < 10; i++) {
+      crowd.get(i).send(List.of("x".repeat(200)), 0);
+    }
+    for (int i = 0; i < 10; i++) {
+      assertThat(crowd.get(i).isEnding()).as("user-" + i).isEqualTo(i == 3);
+      wires.get(i).reads.countDown();
+      crowd.get(i).drain();
+      crowd.get(i).end();
+    }
+    assertThat(budget.total()).isZero();
   }
 }

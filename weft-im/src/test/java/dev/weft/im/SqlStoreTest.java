@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.im.Message.Draft;
 import dev.weft.testkit.Feature;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -96,7 +99,7 @@ class SqlStoreTest {
       List<Long> seen = new ArrayList<>();
       while (seen.size() < total) {
         long last = seen.isEmpty() ? 0 : seen.getLast();
-        reader.after(last, 50).forEach(message -> seen.add(message.id()));
+        reader.after(last).messages().forEach(message -> seen.add(message.id()));
       }
       for (Future<Long> writer : writers) {
         assertThat(writer.get()).isLessThanOrEqualTo(total);
@@ -111,8 +114,11 @@ class SqlStoreTest {
   @Test
   void marksNeverGoBack() {
     try (SqlStore store = SqlStore.open(inMemory())) {
-      assertThat(store.addUser("ann", "s")).isTrue();
-      assertThat(store.addUser("ann", "t")).isFalse();
+      assertThat(store.addUser("ann", "ann", "s")).isTrue();
+      assertThat(store.addUser("ann", "other", "t")).isFalse();
+      assertThat(store.addUser("Ann", "ann", "t")).isFalse();
+      assertThat(store.secret("Ann")).isEmpty();
+      assertThat(store.userLike("ann")).hasValue("ann");
       assertThat(store.secret("ann")).hasValue("s");
       store.raiseMarks(Map.of("ann", 7L, "nobody", 8L));
       store.raiseMarks(Map.of("ann", 5L));
@@ -125,19 +131,77 @@ class SqlStoreTest {
   void aMemberIsOneForWhatIsSaidAfterItJoined() {
     try (SqlStore store = SqlStore.open(inMemory())) {
       store.append(List.of(new Draft("r", "a", null, "1")));
-      store.join("ann", "r");
-      store.join("ann", "r");
+      assertThat(store.join("ann", "r", "r")).isEqualTo(Store.Joining.JOINED);
+      assertThat(store.join("ann", "r", "r")).isEqualTo(Store.Joining.ALREADY_MEMBER);
       store.append(List.of(new Draft("r", "a", null, "2"), new Draft("q", "a", null, "3")));
       store.append(List.of(new Draft(null, "bob", "ann", "4"), new Draft(null, "ann", "bob", "5")));
       store.append(List.of(new Draft(null, "ann", "ann", "6"), new Draft(null, "x", "y", "7")));
       assertThat(store.members("r")).containsExactly(Map.entry("ann", 1L));
-      assertThat(store.missed("ann", 0, 99, 99))
+      assertThat(store.missed("ann", 0, 99).messages())
           .extracting(Message::text)
           .containsExactly("2", "4", "5", "6");
-      assertThat(store.missed("ann", 2, 5, 1)).extracting(Message::text).containsExactly("4");
+      assertThat(store.missed("ann", 2, 4).messages())
+          .extracting(Message::text)
+          .containsExactly("4");
       assertThat(store.leave("ann", "r")).isTrue();
       assertThat(store.leave("ann", "r")).isFalse();
       assertThat(store.roomExists("r")).isTrue();
+    }
+  }
+
+  /** What is read at once is bounded in bytes. */
+  @Test
+  void longMessagesComeInShortPages() {
+    try (SqlStore store = SqlStore.open(inMemory())) {
+      store.join("ann", "r", "r");
+      for (int i = 0; i < 100; i++) {
+        store.append(List.of(new Draft("r", "a", null, "x".repeat(4096))));
+      }
+      List<Long> ids = new ArrayList<>();
+      Store.Page page = store.missed("ann", 0, 100);
+      while (page.hasMore()) {
+        assertThat(page.messages()).hasSizeBetween(1, 20);
+        page.messages().forEach(message -> ids.add(message.id()));
+        page = store.missed("ann", ids.getLast(), 100);
+      }
+      page.messages().forEach(message -> ids.add(message.id()));
+      assertThat(ids).hasSize(100).isSorted().doesNotHaveDuplicates();
+    }
+  }
+
+  @Test
+  void tokens() {
+    try (SqlStore store = SqlStore.open(inMemory())) {
+      for (int i = 0; i < 30; i++) {
+        store.addToken("token-" + i, "ann", 1000 + i);
+      }
+      store.addToken("other", "bob", 1);
+      assertThat(store.token("token-9")).isEmpty(); // only so many of a user
+      assertThat(store.token("token-10")).hasValue(new Store.Token("ann", 1010));
+      assertThat(store.token("other")).hasValue(new Store.Token("bob", 1));
+      store.addToken("token-29", "ann", 2000);
+      assertThat(store.token("token-29")).hasValue(new Store.Token("ann", 2000));
+      store.removeToken("token-29");
+      assertThat(store.token("token-29")).isEmpty();
+    }
+  }
+
+  /** A database of an earlier version has neither skeletons nor private rooms. */
+  @Test
+  void namesOfAnEarlierVersionGetTheirSkeletons() throws Exception {
+    String url = inMemory();
+    try (SqlStore store = SqlStore.open(url)) {
+      store.addUser("paypal", "x", "s");
+      store.join("paypal", "r", "r");
+    }
+    try (Connection connection = DriverManager.getConnection(url);
+        Statement statement = connection.createStatement()) {
+      statement.execute("DROP TABLE im_skeleton");
+      statement.execute("ALTER TABLE im_room DROP COLUMN is_private");
+    }
+    try (SqlStore store = SqlStore.open(url)) {
+      assertThat(store.userLike(Names.skeleton("pаypal"))).hasValue("paypal"); // with a Cyrillic а
+      assertThat(store.join("bob", "r", "r")).isEqualTo(Store.Joining.JOINED);
     }
   }
 }

@@ -6,22 +6,25 @@
 //    set: then those after the id `solid` are still to be asked for, as the connection was lost.
 //  - What the user has typed is in exactly one place: a draft, the texts being sent, or the log.
 //  - All that comes from others goes into the page through textContent.
-//  - Name and password are in this script's memory only, until the user logs out.
+//  - The password is used once and forgotten. The token that the server gives for it is kept in the
+//    storage of this window, so a reload comes back to where it was; logging out makes it worthless.
 
 const TEXT_LIMIT = 4096;
 const PAGE_SIZE = 50; // what HISTORY gives if it is not told a count
 const MOST_PAGES = 20; // to ask for after a pause; what is older comes by scrolling
 const KEPT_UNSEEN = 200; // messages of a conversation that is not open
-const MOST_PEEKS = 60;
+const MOST_PEEKS = 30; // of rooms, and of direct conversations
 const NO_ID_YET = Number.MAX_SAFE_INTEGER;
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 const CONNECT_LIMIT = 10_000;
 const ANSWER_LIMIT = 20_000;
-const REFRESH_EVERY = 5_000;
+const LOOK_EVERY = 5_000;
+const QUIET_LIMIT = 25_000; // after that the server is asked whether it is still there
+const STORED_AS = 'weft-chat';
 const CONFIRM_AFTER = 200;
 const SAME_BREATH = 5 * 60_000; // messages of one sender within it stand under one heading
-const NAME = /^[\p{L}\p{Nd}_.-]{1,32}$/u;
+const NAME = /^[\p{L}\p{M}\p{Nd}_.-]{1,32}$/u;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
 
 const $ = (id) => document.getElementById(id);
@@ -64,6 +67,7 @@ class Connection {
   #waiting = []; // for an answer, oldest first
   #history = null; // the answer whose messages are coming
   #ended = false;
+  #heard = Date.now();
 
   /** Resolves when it is open. */
   static open(events) {
@@ -109,6 +113,11 @@ class Connection {
     return oldest !== undefined && Date.now() - oldest.since > ANSWER_LIMIT;
   }
 
+  /** Tells whether nothing has come for a while, so that a dead network would not be noticed. */
+  isQuiet() {
+    return Date.now() - this.#heard > QUIET_LIMIT;
+  }
+
   /** Ends it at once: a close handshake with a peer that is gone would take long. */
   end() {
     if (this.#ended) {
@@ -126,6 +135,7 @@ class Connection {
   }
 
   #receive(line) {
+    this.#heard = Date.now();
     const [kind, rest = ''] = fields(line, 2);
     switch (kind) {
       case 'OK':
@@ -139,6 +149,15 @@ class Connection {
         break;
       case 'PRESENCE':
         this.#events.presence(...rest.split(' '));
+        break;
+      case 'JOINED':
+        this.#events.joined(...rest.split(' '));
+        break;
+      case 'LEFT':
+        this.#events.left(...rest.split(' '));
+        break;
+      case 'INVITED':
+        this.#events.invited(...rest.split(' '));
         break;
       case 'BYE':
         this.#events.bye(rest);
@@ -235,7 +254,8 @@ class Conversation {
 
 const conversations = new Map(); // by key
 const presence = new Map(); // of all users seen
-let account = null; // { name, password } while logged in
+const invitations = new Set(); // rooms
+let account = null; // { name, token } while logged in
 let connection = null; // null while there is none that is logged in
 let opened = null; // the conversation on the screen
 let failures = 0; // to connect, in a row
@@ -283,10 +303,28 @@ const events = {
   },
   presence(name, state) {
     setPresence(name, state);
-    const members = opened?.members;
-    if (members && !opened.direct && !members.has(name)) {
-      attempt(() => refreshMembers(opened));
+    renderSoon();
+  },
+  joined(room, name) {
+    if (isMine(name)) {
+      conversation(room); // in another window
+      invitations.delete(room);
     }
+    conversations.get(room)?.members.set(name, 'online');
+    setPresence(name, 'online');
+    renderSoon();
+  },
+  left(room, name) {
+    const known = conversations.get(room);
+    known?.members.delete(name);
+    if (known && isMine(name)) {
+      forget(known);
+    }
+    renderSoon();
+  },
+  invited(room, by) {
+    invitations.add(room);
+    announce(`${by} invites you to ${room}`);
     renderSoon();
   },
   bye(reason) {
@@ -301,20 +339,56 @@ const events = {
   },
 };
 
-async function signIn(command, name, password) {
+/** Logs in by a password, or again by a token. */
+async function signIn(command, words) {
   farewell = '';
   const fresh = await Connection.open(events);
+  let name;
   try {
     // from now on the server sends again at the next login what was not confirmed
     fresh.request('SEEN 0').catch(() => {});
-    await fresh.request(`${command} ${name} ${password}`);
+    name = await fresh.request(`${command} ${words}`);
   } catch (error) {
     fresh.end();
     throw error;
   }
-  account = { name, password };
+  account = { name, token: command === 'RESUME' ? words : null };
   connection = fresh;
   failures = 0;
+  if (!account.token) {
+    const mine = account;
+    fresh
+      .request('TOKEN')
+      .then((token) => {
+        mine.token = token;
+        if (mine === account) {
+          store(mine);
+        }
+      })
+      .catch(() => {}); // then a lost connection means to log in again
+  }
+}
+
+/** Keeps the account for a reload of this window; or keeps none. */
+function store(it) {
+  try {
+    if (it) {
+      sessionStorage.setItem(STORED_AS, JSON.stringify(it));
+    } else {
+      sessionStorage.removeItem(STORED_AS);
+    }
+  } catch {
+    // the browser keeps nothing: a reload logs out
+  }
+}
+
+function stored() {
+  try {
+    const { name, token } = JSON.parse(sessionStorage.getItem(STORED_AS)) ?? {};
+    return name && token ? { name, token } : null;
+  } catch {
+    return null;
+  }
 }
 
 async function submitLogin(command) {
@@ -327,7 +401,7 @@ async function submitLogin(command) {
   }
   setLoginBusy(true);
   try {
-    await signIn(command, name, password);
+    await signIn(command, `${name} ${password}`);
     $('password').value = '';
     enter();
   } catch (error) {
@@ -393,9 +467,11 @@ async function reconnect() {
     return;
   }
   showConnecting(0);
-  const { name, password } = account;
   try {
-    await signIn('LOGIN', name, password);
+    if (!account.token) {
+      throw new Refused('denied', 'The connection was lost. Log in again.');
+    }
+    await signIn('RESUME', account.token);
     showConnected();
     await attempt(update);
   } catch (error) {
@@ -418,6 +494,7 @@ function reconnectNow() {
 /** Brings all that is shown up to date. */
 async function update() {
   await refreshRooms();
+  await refreshInvitations();
   await closeGaps();
   if (opened) {
     await load(opened);
@@ -429,16 +506,12 @@ async function update() {
   }
 }
 
-/** Nobody tells of a room joined in another window, or of new members; or of a dead network. */
-async function refresh() {
-  try {
-    if (connection?.isStuck()) {
-      connection.end();
-    } else if (connection) {
-      await (document.hidden ? ask('PING') : update());
-    }
-  } catch {
-    // the next one is soon
+/** A dead network is silent: the server is asked now and then whether it is still there. */
+function lookAtConnection() {
+  if (connection?.isStuck()) {
+    connection.end();
+  } else if (connection?.isQuiet()) {
+    ask('PING').catch(() => {});
   }
 }
 
@@ -448,10 +521,13 @@ function logOut() {
   }
   const old = connection;
   account = connection = null;
+  store(null);
   clearTimeout(retryTimer);
-  old?.request('QUIT').catch(() => {});
+  retryTimer = 0;
+  old?.request('LOGOUT').catch(() => {});
   old?.end();
   conversations.clear();
+  invitations.clear();
   presence.clear();
   opened = null;
   peeked = false;
@@ -474,6 +550,13 @@ async function refreshRooms() {
     }
   }
   openFromAddress();
+  render();
+}
+
+async function refreshInvitations() {
+  const rooms = (await ask('INVITATIONS')).split(' ').filter(Boolean);
+  invitations.clear();
+  rooms.forEach((room) => invitations.add(room));
   render();
 }
 
@@ -594,13 +677,18 @@ async function closeGap(known) {
   known.solid = null;
 }
 
-/** Finds the last message of each conversation: no command tells with whom one has talked. */
+/** Finds the last message of each conversation, for the list. */
 async function peek() {
   const rooms = [...conversations.values()].filter((known) => !known.direct);
-  await Promise.all(rooms.map((room) => attempt(() => refreshMembers(room))));
-  const names = new Set(rooms.flatMap((room) => [...room.members.keys()]));
-  const keys = [...rooms.map((room) => room.key), ...[...names].map((name) => `@${name}`)];
-  await Promise.all(keys.slice(0, MOST_PEEKS).map(peekAt));
+  const directs = (await ask('DIRECTS')).split(' ').filter(Boolean);
+  const peers = directs.map((direct) => `@${direct.slice(0, direct.lastIndexOf(':'))}`);
+  const keys = [
+    ...rooms.map((room) => room.key).slice(0, MOST_PEEKS),
+    ...peers.slice(0, MOST_PEEKS),
+  ];
+  peers.forEach(conversation);
+  await Promise.all(rooms.slice(0, MOST_PEEKS).map((room) => attempt(() => refreshMembers(room))));
+  await Promise.all(keys.map(peekAt));
   render();
 }
 
@@ -657,7 +745,7 @@ async function submitText() {
   if (text.length > TEXT_LIMIT) {
     showError(`A message has at most ${TEXT_LIMIT} characters; this has ${text.length}.`);
   } else if (!connection) {
-    showError('There is no connection now. The text stays here until there is one.');
+    showError('There is no connection now. The text stays here until there is one.', true);
   } else {
     setDraft('');
     await send(opened, text);
@@ -770,6 +858,7 @@ function open(target) {
   }
   opened = target;
   $('members-pane').classList.remove('shown');
+  setText($('invited'), '');
   $('jump').hidden = true;
   hideError();
   if (target) {
@@ -798,15 +887,43 @@ async function submitJoin() {
   }
   showJoinError('');
   try {
-    if (!key.startsWith('@')) {
-      await ask(`JOIN ${key}`);
-    }
-    conversation(key);
+    // the server tells how it spells the name
+    const room = key.startsWith('@')
+      ? key
+      : await ask(`${$('join-private').checked ? 'PRIVATE' : 'JOIN'} ${key}`);
+    conversation(room);
+    invitations.delete(room);
     $('join-name').value = '';
-    goTo(key);
+    $('join-private').checked = false;
+    goTo(room);
   } catch (error) {
     showJoinError(error.message);
   }
+}
+
+async function join(room) {
+  await attempt(async () => {
+    await ask(`JOIN ${room}`);
+    invitations.delete(room);
+    conversation(room);
+    goTo(room);
+  });
+  render();
+}
+
+async function submitInvitation() {
+  const name = $('invite-name').value.trim().replace(/^@/, '');
+  if (!NAME.test(name) || !opened) {
+    showError('A name has 1 to 32 letters, digits, “_”, “-” or “.”, and no spaces.');
+    return;
+  }
+  const room = opened.key;
+  await attempt(async () => {
+    await ask(`INVITE ${room} ${name}`);
+    hideError();
+    $('invite-name').value = '';
+    setText($('invited'), `${name} is invited.`);
+  });
 }
 
 async function leave() {
@@ -851,6 +968,16 @@ function render() {
   renderConversation();
   const unread = [...conversations.values()].reduce((sum, known) => sum + known.unread, 0);
   document.title = unread ? `(${unread}) Weft chat` : 'Weft chat';
+  renderUnreadElsewhere(unread - (opened?.unread ?? 0));
+  $('chat').classList.toggle('offline', !connection);
+}
+
+/** On a phone the list is not beside the conversation: its Back button tells. */
+function renderUnreadElsewhere(count) {
+  $('elsewhere').hidden = count === 0;
+  setText($('elsewhere'), String(count));
+  const back = 'Back to the conversations';
+  $('back').setAttribute('aria-label', count ? `${back}, ${count} unread` : back);
 }
 
 function renderLists() {
@@ -861,6 +988,9 @@ function renderLists() {
   directs.sort((a, b) => b.newestId - a.newestId || a.name.localeCompare(b.name));
   updateList($('rooms'), rooms, (known) => known.key, newEntry, updateEntry);
   updateList($('directs'), directs, (known) => known.key, newEntry, updateEntry);
+  const invited = [...invitations].sort((a, b) => a.localeCompare(b));
+  $('invitations-title').hidden = invited.length === 0;
+  updateList($('invitations'), invited, (room) => room, newInvitation, () => {});
 }
 
 /** Changes only what has to be: who has the focus keeps it. */
@@ -928,12 +1058,26 @@ function newEntry(known) {
   return element;
 }
 
+function newInvitation(room) {
+  const avatar = make('span', 'avatar room', '#');
+  avatar.setAttribute('aria-hidden', 'true');
+  const element = newButton(avatar);
+  const button = element.firstChild;
+  setText(button.querySelector('.label'), room);
+  setText(button.querySelector('.last'), 'you are invited: press to join');
+  button.onclick = () => join(room);
+  return element;
+}
+
+/** Without a connection nobody knows. */
+const isOnline = (state) => connection !== null && state === 'online';
+
 function updateEntry(element, known) {
   const button = element.firstChild;
   const last = known.messages.at(-1);
   button.setAttribute('aria-current', String(known === opened));
   button.classList.toggle('unread', known.unread > 0);
-  button.classList.toggle('online', presence.get(known.name) === 'online');
+  button.classList.toggle('online', isOnline(presence.get(known.name)));
   setText(button.querySelector('.label'), known.name);
   setText(button.querySelector('.last'), last ? preview(known, last) : '');
   const count = button.querySelector('.count');
@@ -977,10 +1121,10 @@ function newMember([name]) {
 
 function updateMember(element, [name, state]) {
   const button = element.firstChild;
-  button.classList.toggle('online', state === 'online');
-  button.classList.toggle('away', state !== 'online');
+  button.classList.toggle('online', isOnline(state));
+  button.classList.toggle('away', !isOnline(state));
   setText(button.querySelector('.label'), isMine(name) ? `${name} (you)` : name);
-  setText(button.querySelector('.last'), state);
+  setText(button.querySelector('.last'), connection ? state : '');
 }
 
 function renderConversation() {
@@ -1001,6 +1145,9 @@ function renderConversation() {
 }
 
 function subtitle() {
+  if (!connection) {
+    return opened.direct ? 'direct messages' : '';
+  }
   if (opened.direct) {
     const state = presence.get(opened.name);
     return state ? `direct messages · ${state}` : 'direct messages';
@@ -1150,9 +1297,11 @@ function setLoginBusy(busy) {
   }
 }
 
-function showError(text) {
+/** Shows what went wrong; if only the connection did, until there is one again. */
+function showError(text, untilConnected = false) {
   setText($('error-text'), text);
   $('error').hidden = false;
+  $('error').dataset.untilConnected = untilConnected;
 }
 
 function hideError() {
@@ -1170,6 +1319,9 @@ function showConnecting(pause) {
 
 function showConnected() {
   $('connecting').hidden = true;
+  if ($('error').dataset.untilConnected === 'true') {
+    hideError();
+  }
 }
 
 function showCount() {
@@ -1203,6 +1355,7 @@ onClick('error-close', hideError);
 onClick('older', () => attempt(loadOlder));
 onClick('jump', scrollToEnd);
 onClick('leave', leave);
+onSubmit('invite-form', submitInvitation);
 onClick('back', () => goTo(''));
 onClick('members-button', () => {
   $('members-pane').classList.toggle('shown');
@@ -1249,6 +1402,11 @@ document.addEventListener('visibilitychange', () => {
 
 window.addEventListener('online', reconnectNow);
 window.addEventListener('hashchange', openFromAddress);
-setInterval(refresh, REFRESH_EVERY);
+setInterval(lookAtConnection, LOOK_EVERY);
 showCount();
+account = stored();
 showView();
+if (account) {
+  openFromAddress();
+  reconnect();
+}
