@@ -130,7 +130,8 @@ class SwitchTest {
   @Feature("H9")
   void onAJdkThatMountsDifferentlyTheJdkSwitches(@TempDir Path patch) throws Exception {
     HookMisfitTest.renameField(Class.forName("java.lang.VirtualThread"), "CARRIER_THREAD", patch);
-    ForkedJvm.Result result = HookMisfitTest.run("--patch-module=java.base=" + patch);
+    ForkedJvm.Result result =
+        HookMisfitTest.run("--patch-module=java.base=" + patch, "-Dweft.switch=weft");
     assertThat(result.exitStatus()).as(result.output()).isZero();
     assertThat(result.output())
         .containsOnlyOnce("fibers are switched by the JDK itself")

@@ -29,7 +29,9 @@ public final class HookInstallation {
     sockets = Poller.isEpoll() && fits(Part.SOCKETS, "sockets", HookInstallation::installSockets);
     if (sockets) {
       fits(
-          Part.DISPATCHER, "sockets that the kernel is told of once", HookInstallation::installDispatcher);
+          Part.DISPATCHER,
+          "sockets that the kernel is told of once",
+          HookInstallation::installDispatcher);
     }
     fits(Part.CARRIER, "queues that do not spin", CarrierThread::check);
   }

@@ -87,7 +87,8 @@ public final class Watchdog {
       } else {
         LockSupport.parkNanos(busy ? TICK_NANOS : IDLE_TICK_NANOS);
       }
-      Thread.interrupted(); // by a program that interrupts all threads: the next park would not wait
+      Thread
+          .interrupted(); // by a program that interrupts all threads: the next park would not wait
     }
   }
 
