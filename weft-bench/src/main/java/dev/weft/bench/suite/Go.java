@@ -19,7 +19,7 @@ final class Go {
   }
 
   /** Adds the contestant, on two threads, and a limit for Weft's time ÷ Go's. */
-  static Comparison.Builder contestant(Comparison.Builder comparison, String work, double atMost) {
+  static Comparison.Builder withBar(Comparison.Builder comparison, String work, double atMost) {
     return bar(contestant(comparison, work, TWO), atMost);
   }
 

@@ -41,7 +41,7 @@ public class SelectBenchmark {
   }
 
   private static Comparison.Builder select(String name, String shows, int clauses) {
-    return Go.contestant(
+    return Go.withBar(
             Comparison.named(name, shows)
                 .parameter("clauses", clauses)
                 .contestant("Weft", method("selectOfWeft"))

@@ -25,7 +25,7 @@ public class SieveBenchmark {
   private static final int TRANSFERS = 2_042_625;
 
   static Comparison comparison() {
-    return Go.contestant(
+    return Go.withBar(
             Comparison.named(
                     "sieve", "What it costs to hand a number on in a sieve of 2,000 primes.")
                 .contestant("Weft", method("weft"))

@@ -19,7 +19,7 @@ public class SkynetBenchmark {
   private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
 
   static Comparison comparison() {
-    return Go.contestant(
+    return Go.withBar(
             Comparison.named(
                     "skynet", "What a tree of 1,111,111 fibers costs, each with a channel.")
                 .contestant(

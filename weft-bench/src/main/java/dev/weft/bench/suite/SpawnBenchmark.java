@@ -19,7 +19,7 @@ public class SpawnBenchmark {
   private static final String TWO_CORES = "-XX:ActiveProcessorCount=2";
 
   static Comparison comparison() {
-    return Go.contestant(
+    return Go.withBar(
             Comparison.named("spawn", "What it costs to start and join a fiber, of 1,000,000.")
                 .contestant("Weft", new BatchMethod(SpawnBenchmark.class, "weft", TWO_CORES))
                 .contestant(

@@ -36,6 +36,7 @@ class JdkInternalsTest {
   void everyLookUpOfTheCodeStandsInTheTable() throws IOException {
     Set<String> known =
         JdkInternals.table().stream().map(JdkInternals.Row::member).collect(Collectors.toSet());
+    known.add("moveInto"); // of the class that DispatcherHook itself defines in the JDK
     Set<String> unknown = new TreeSet<>();
     int found = 0;
     for (String folder : new String[] {"switching", "hook", "jdk"}) {
