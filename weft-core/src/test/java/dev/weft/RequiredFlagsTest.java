@@ -7,7 +7,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Without its flags, and not allowed to open packages itself, Weft names the flags: they suffice. */
+/**
+ * Without its flags, and not allowed to open packages itself, Weft names the flags: they suffice.
+ */
 class RequiredFlagsTest {
   private static final String FORBIDDEN = "-Dweft.open=flags";
 

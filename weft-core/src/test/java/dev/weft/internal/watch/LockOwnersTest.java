@@ -208,7 +208,8 @@ class LockOwnersTest {
     eventually(
         "the fiber waits to enter", () -> waiting.thread().getState() == Thread.State.BLOCKED);
     LockOwners.BlockedOn notified = blockedOn(waiting);
-    if (notified != null) { // else the JVM has compiled Object.wait, and does not tell: MonitorOwners
+    if (notified
+        != null) { // else the JVM has compiled Object.wait, and does not tell: MonitorOwners
       assertThat(notified.object()).isSameAs(monitor);
       assertThat(notified.owner()).isSameAs(holder.thread());
     }
