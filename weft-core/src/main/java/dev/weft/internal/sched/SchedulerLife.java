@@ -270,7 +270,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     int events = pendingEvents();
     if (!rest.isEmpty() || left > 0 || events > 0) {
       Log.warn(
-          "%s cancelled what was left of it, for %s: fibers [%s], %d timers and %d I/O events"
+          "%s cancelled what was left, because %s: fibers [%s], %d timers and %d I/O events"
               .formatted(this, why, names(rest), left, events));
       return true;
     }
