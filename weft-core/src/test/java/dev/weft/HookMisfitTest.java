@@ -130,7 +130,7 @@ class HookMisfitTest {
     assertThat(result.exitStatus()).as(result.output()).isZero();
     assertThat(result.output())
         .containsOnlyOnce("the hook leaves out")
-        .contains("the hook leaves out sockets that the kernel is told of once")
+        .contains("the hook leaves out edge-triggered sockets")
         .contains(field)
         .contains("read 7")
         .contains("sockets true");

@@ -69,7 +69,7 @@ class ProcessLifeTest {
     assertThat(result.exitStatus()).isEqualTo(1);
     assertThat(result.output())
         .startsWith("Exception in thread \"main\" java.lang.IllegalStateException: on purpose\n")
-        .doesNotContain("nobody joined");
+        .doesNotContain("thread joined it");
   }
 
   static final class Shared {

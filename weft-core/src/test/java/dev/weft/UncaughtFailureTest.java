@@ -71,7 +71,9 @@ class UncaughtFailureTest {
       scheduler.go(FiberOptions.named("fails"), () -> fail());
     }
     assertTold("default", "fails");
-    assertThat(log.entries("fiber", "(fails)", "failed and nobody joined it", "deliberate"))
+    assertThat(
+            log.entries(
+                "fiber", "(fails)", "failed and no fiber or thread joined it", "deliberate"))
         .as("the handler has the stack, the log has a line")
         .singleElement()
         .matches(entry -> entry.thrown() == null);

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Which parts of the hook are on: at first those that {@code -Dweft.hook} names, all if it is not
- * set; then as {@link dev.weft.Hook#set} says.
+ * Which families of the hook are on: at first those that {@code -Dweft.hook} names, all if it is
+ * not set; then as {@link dev.weft.Hook#set} sets them.
  */
 public final class HookFamilies {
-  /** Whether there is to be a hook at all: not with {@code -Dweft.hook=off}. */
+  /** Whether the hook is installed: not with {@code -Dweft.hook=off}. */
   public static final boolean WANTED;
 
   /** {@code Thread.sleep}, timed parks and waits. */
@@ -38,9 +38,9 @@ public final class HookFamilies {
   private HookFamilies() {}
 
   /**
-   * Fails if the property makes no sense.
+   * Checks the property.
    *
-   * @throws IllegalArgumentException if it names something else than the families
+   * @throws IllegalArgumentException if it names something else than off or the families
    */
   public static void check() {
     if (!UNDERSTOOD) {

@@ -4,8 +4,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * Weft's log. A class of its own, so that the JDK's logging is loaded when there is something to
- * say.
+ * Weft's log. A class of its own, so that the JDK's logging is loaded only at the first message.
  */
 public final class Log {
   private static final Logger LOGGER = System.getLogger("dev.weft");

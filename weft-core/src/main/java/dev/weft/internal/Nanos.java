@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /** Durations in nanoseconds. */
 public final class Nanos {
-  /** A bit over 146 years: as good as for ever, and a sum with a clock's time stays sound. */
+  /** A bit over 146 years, as good as for ever: added to a clock's time it does not overflow. */
   public static final long FOREVER = Long.MAX_VALUE / 2;
 
   private Nanos() {}

@@ -1,7 +1,7 @@
 package dev.weft.internal;
 
 /**
- * Whether there may be fibers. Code that the JDK calls on any thread asks here first: to look for
+ * Whether there may be fibers. Code that the JDK calls on any thread checks this first: to look for
  * the current fiber loads classes that need Weft's flags.
  */
 public final class Started {

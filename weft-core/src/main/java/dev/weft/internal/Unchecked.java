@@ -1,6 +1,6 @@
 package dev.weft.internal;
 
-/** Throws what a method handle may throw, although it never throws a checked exception. */
+/** Rethrows the Throwable of a method handle that throws no checked exception. */
 public final class Unchecked {
   private Unchecked() {}
 

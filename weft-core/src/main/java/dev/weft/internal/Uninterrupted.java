@@ -1,6 +1,6 @@
 package dev.weft.internal;
 
-/** Waits that outlast an interrupt: it is kept for later. */
+/** Waits that an interrupt does not end: the interrupt status is restored after the wait. */
 public final class Uninterrupted {
   /** Something to wait for. */
   @FunctionalInterface

@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariants:
  *
  * <ul>
- *   <li>While the call is TAKEN, whoever makes the fiber ready, or finds it ready when it leaves
- *       its slice, hands it to the helper and to nobody else; in all other states to its scheduler.
- *       So a helper depends on no worker for a fiber that is parked.
- *   <li>The helper runs slices of the fiber until the call is OVER: more than one, for the JDK may
- *       hand out a slice in which nothing runs (see the turns in {@link FiberCore}).
+ *   <li>While the call is TAKEN, a thread that makes the fiber ready, or finds it ready at the end
+ *       of its slice, hands it to the helper only; in all other states to its scheduler. So the
+ *       helper needs no worker to get a parked fiber.
+ *   <li>The helper runs slices of the fiber until the call is OVER: maybe several, because the JDK
+ *       may submit a slice in which nothing runs (see the turn in {@link FiberCore}).
  *   <li>{@link #onHelper} is true from before such a slice until after it, so the fiber itself can
  *       tell where it runs.
  * </ul>
@@ -46,7 +46,7 @@ public final class BlockingCall implements Detour, Runnable {
     OVER
   }
 
-  /** How often a helper that waits for its fiber looks whether that will come at all. */
+  /** How often a helper that waits for its fiber checks whether the scheduler has stopped. */
   private static final long LOOK_NANOS = 100_000_000;
 
   private final FiberCore<?> fiber;
@@ -54,10 +54,10 @@ public final class BlockingCall implements Detour, Runnable {
   private final boolean interruptible;
   private final AtomicReference<State> state = new AtomicReference<>(State.QUEUED);
 
-  // who has taken it; set before it is TAKEN
+  // the helper that has taken it; set before it is TAKEN
   private volatile @Nullable Thread helper;
 
-  // true when the fiber is ready and the helper's to run
+  // true when the fiber is ready and the helper has to run it
   private volatile boolean handedOver;
 
   private volatile boolean onHelper;
@@ -71,8 +71,8 @@ public final class BlockingCall implements Detour, Runnable {
   // ---- the fiber's side ----
 
   /**
-   * Runs the body on a helper thread: the current fiber goes there and comes back. Where it is if
-   * it is on one, cannot leave its thread, or no helper can be had.
+   * Runs the body on a helper thread: the current fiber goes there and comes back. Runs the body in
+   * place if the fiber is on a helper already or pinned, or if no helper thread can be started.
    *
    * @param self the fiber that calls
    * @param interruptible whether to be a cancel point before the body
@@ -92,7 +92,7 @@ public final class BlockingCall implements Detour, Runnable {
       boolean pinned = call.onHelper && Pinning.begin();
       try {
         if (interruptible) {
-          FiberCore.throwIfInterrupted(self); // it may have waited long
+          FiberCore.throwIfInterrupted(self); // it may have waited long for a helper
         }
         return body.call();
       } finally {
@@ -113,7 +113,7 @@ public final class BlockingCall implements Detour, Runnable {
     return self == null ? body.call() : run(self, Helpers.ofJvm(), false, body);
   }
 
-  /** Waits for a helper and goes there; returns where it was if that cannot be. */
+  /** Waits for a helper and moves there; returns on its worker if that is not possible. */
   private void go() throws InterruptedException {
     fiber.away = this;
     if (!helpers.submit(this)) {
@@ -122,10 +122,10 @@ public final class BlockingCall implements Detour, Runnable {
     }
     awaitHelper();
     if (!onHelper) {
-      Thread.yield(); // taken before it was parked: see takes
+      Thread.yield(); // the helper took the call before the fiber had parked: see takes
     }
     if (!onHelper) {
-      letGo(); // a native frame pins it to its thread
+      letGo(); // a native frame pins the fiber to its worker
     }
   }
 
@@ -141,7 +141,7 @@ public final class BlockingCall implements Detour, Runnable {
             helpers.remove(this);
             FiberCore.throwIfInterrupted(fiber);
           }
-          return; // taken: it is thrown there
+          return; // taken meanwhile: run() throws on the helper
         }
       }
     } finally {
@@ -155,7 +155,7 @@ public final class BlockingCall implements Detour, Runnable {
   private void comeBack() {
     if (onHelper) {
       state.set(State.OVER);
-      Thread.yield(); // comes back where it belongs, unless its body has left it pinned
+      Thread.yield(); // returns on its worker, unless the body has left the fiber pinned
     } else {
       letGo();
     }
@@ -164,7 +164,7 @@ public final class BlockingCall implements Detour, Runnable {
     }
   }
 
-  /** Tells the helper, if any, that the fiber will not come. */
+  /** Ends the call for the helper, if one has taken it: the fiber will not come. */
   private void letGo() {
     State before = state.getAndSet(State.OVER);
     if (before == State.QUEUED) {
@@ -174,7 +174,7 @@ public final class BlockingCall implements Detour, Runnable {
     }
   }
 
-  // ---- the side of those who make the fiber ready ----
+  // ---- called by threads that make the fiber ready ----
 
   @Override
   public boolean takes() {
@@ -191,7 +191,7 @@ public final class BlockingCall implements Detour, Runnable {
   @Override
   public void run() {
     if (fiber.core().hasStopped()) {
-      return; // it has given up on the fiber, and nobody runs it any more
+      return; // the scheduler has given up on the fiber, which never runs again
     }
     helper = Thread.currentThread();
     if (!state.compareAndSet(State.QUEUED, State.TAKEN)) {
@@ -205,7 +205,7 @@ public final class BlockingCall implements Detour, Runnable {
     } while (runSlice());
   }
 
-  /** Waits until the fiber is handed over; returns false if it will not be. */
+  /** Waits until the fiber is handed over; returns false if the call is over before. */
   private boolean awaitFiber() {
     while (!handedOver) {
       if (state.get() == State.OVER) {
@@ -221,7 +221,7 @@ public final class BlockingCall implements Detour, Runnable {
     return true;
   }
 
-  /** Runs a slice of the fiber; returns whether more of it is to be run here. */
+  /** Runs a slice of the fiber; returns whether the helper has to run more slices. */
   private boolean runSlice() {
     Slice.enter(fiber, fiber.worker);
     onHelper = true;
@@ -231,7 +231,7 @@ public final class BlockingCall implements Detour, Runnable {
       FlightEvents.endBlockingCall(event, fiber);
     }
     onHelper = false;
-    boolean stays = state.get() == State.TAKEN; // asked before others can run it
+    boolean stays = state.get() == State.TAKEN; // read before another thread can run the fiber
     if (Slice.isLast(fiber, end)) {
       Worker.unregister(fiber);
       fiber.core().countEnded();

@@ -10,9 +10,9 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
 /**
- * Name look-up that blocks no thread of a scheduler: in a fiber the JDK's own look-up, which is a
- * native call, runs as a blocking call on a helper thread. The JDK finds this provider by itself
- * when the first name is looked up, also in programs without fibers; those pay a field read.
+ * A name look-up that blocks no worker: in a fiber the JDK's own look-up, a native call, runs as a
+ * blocking call on a helper thread. The JDK finds this provider at the first look-up, also in
+ * programs without fibers, which pay a field read per look-up.
  *
  * <p>As in the JDK a look-up ignores interrupts, and so a cancel.
  */
@@ -30,7 +30,7 @@ public final class BlockingNames extends InetAddressResolverProvider {
     return "Weft";
   }
 
-  /** Asks another resolver, on a helper thread if a fiber asks. */
+  /** Calls the JDK's resolver, on a helper thread if the caller is a fiber. */
   record Resolver(InetAddressResolver original) implements InetAddressResolver {
     @Override
     public Stream<InetAddress> lookupByName(String host, LookupPolicy policy)
@@ -51,7 +51,7 @@ public final class BlockingNames extends InetAddressResolverProvider {
       } catch (UnknownHostException | RuntimeException e) {
         throw e;
       } catch (Exception e) {
-        throw new IllegalStateException("a look-up throws nothing else", e);
+        throw new IllegalStateException("a look-up throws no other checked exception", e);
       }
     }
   }

@@ -9,12 +9,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that run the bodies of {@link dev.weft.Weft#blocking}: made when they are needed, up
- * to a limit, and ended when they have had nothing to do for a while. Calls for which there is none
- * wait in a queue, first come, first served.
+ * The helpers: the threads that run the bodies of {@link dev.weft.Weft#blocking}. They are started
+ * on demand, up to a limit, and end when they have been idle for a while. Calls that find no free
+ * helper wait in a fair queue.
  *
- * <p>Invariant: a call that is in the queue will be taken, for there is a thread that will come to
- * it.
+ * <p>Invariant: a call in the queue will be taken, because at least one helper lives that will poll
+ * the queue.
  */
 public final class Helpers {
   private static final String LIMIT = "weft.blocking.threads";
@@ -39,7 +39,7 @@ public final class Helpers {
   }
 
   /**
-   * Returns those of the JVM.
+   * Returns the helpers of this JVM, which all schedulers share.
    *
    * @throws IllegalArgumentException if {@code -Dweft.blocking.threads} is no such number
    */
@@ -65,7 +65,7 @@ public final class Helpers {
     return made;
   }
 
-  /** Returns how many threads there may be, by what the property says. */
+  /** Returns the limit on the number of helpers that the value of the property means. */
   static int limit(@Nullable String asked) {
     if (asked == null) {
       return Math.max(64, 4 * Runtime.getRuntime().availableProcessors());
@@ -76,23 +76,23 @@ public final class Helpers {
         return limit;
       }
     } catch (NumberFormatException e) {
-      // as wrong as 0
+      // refused below, like 0
     }
     throw new IllegalArgumentException(
         "-D" + LIMIT + " must be a number of 1 or more, not '" + asked + "'");
   }
 
-  /** Has a thread run the call, now or later; returns false if there is none and none to be had. */
+  /** Has a helper run the call, now or later; returns false if there is none and none can start. */
   boolean submit(Runnable call) {
     try {
       pool.execute(call);
       return true;
-    } catch (OutOfMemoryError e) { // of memory, or of threads that the system allows
+    } catch (OutOfMemoryError e) { // no memory, or no more threads that the system allows
       queue.put(call);
       if (pool.getPoolSize() > 0 || !queue.remove(call)) {
-        return true; // then one of those that are there comes to it
+        return true; // a living helper takes it, or has taken it
       }
-      Log.warn("a blocking call blocks the thread it is made on: no helper thread, for " + e);
+      Log.warn("a blocking call blocks its worker: no helper thread can be started: " + e);
       return false;
     }
   }
@@ -102,11 +102,11 @@ public final class Helpers {
     queue.remove(call);
   }
 
-  /** Queues a call because there are as many threads as there may be. */
+  /** Queues a call because the number of helpers is at its limit. */
   private void enqueue(Runnable call) {
     queue.put(call);
     if (pool.getPoolSize() == 0 && queue.remove(call)) {
-      pool.execute(call); // the last of them has ended meanwhile
+      pool.execute(call); // the last helper has ended meanwhile
     }
   }
 
@@ -119,8 +119,8 @@ public final class Helpers {
   }
 
   /**
-   * Offers go to a thread that waits for one, else nowhere: then the pool makes a thread, and only
-   * if it may not, puts the call into the queue.
+   * offer succeeds only if an idle helper takes the call at once. So ThreadPoolExecutor.execute
+   * starts a thread otherwise, and only at the limit calls the rejection handler, which queues it.
    */
   private static final class HandOver extends LinkedTransferQueue<Runnable> {
     private static final long serialVersionUID = 1;

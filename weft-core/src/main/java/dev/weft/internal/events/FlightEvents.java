@@ -15,8 +15,8 @@ import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Weft's events in the JDK's Flight Recorder. While nothing records they cost a field read, and
- * nothing at all in a JVM without the module {@code jdk.jfr}.
+ * Weft's events in the JDK's Flight Recorder. Without a recording they cost a field read; in a JVM
+ * without the module {@code jdk.jfr}, nothing.
  *
  * <p>An event never fails its caller, which has a fiber in hand: the first failure is logged and
  * ends all recording.
@@ -44,7 +44,7 @@ public final class FlightEvents {
   @Name("dev.weft.FiberStart")
   @Label("Fiber Start")
   @Category("Weft")
-  @Enabled(false) // one for each fiber: as with the JDK's virtual threads, who wants them asks
+  @Enabled(false) // one event per fiber: off by default, like jdk.VirtualThreadStart and End
   @StackTrace(false)
   static final class FiberStart extends Event {
     @Label("Fiber")
@@ -60,7 +60,7 @@ public final class FlightEvents {
   @Name("dev.weft.FiberEnd")
   @Label("Fiber End")
   @Category("Weft")
-  @Enabled(false) // one for each fiber: as with the JDK's virtual threads, who wants them asks
+  @Enabled(false) // one event per fiber: off by default, like jdk.VirtualThreadStart and End
   @StackTrace(false)
   static final class FiberEnd extends Event {
     @Label("Fiber")
@@ -133,7 +133,7 @@ public final class FlightEvents {
     long blockedFor;
   }
 
-  /** Returns whether anything records: asked before any event is made. */
+  /** Returns whether there is a recording; checked before an event is made. */
   public static boolean recording() {
     return AVAILABLE && FlightRecorder.isInitialized() && !FAILED.get();
   }

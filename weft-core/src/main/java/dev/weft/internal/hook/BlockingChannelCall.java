@@ -8,10 +8,11 @@ import java.lang.invoke.MethodHandles;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells in which channel's blocking call a thread is. {@code AbstractInterruptibleChannel.begin}
- * puts an object of its channel into {@code Thread.nioBlocker}, where {@code Thread.interrupt}
- * finds it, and {@code end} clears the field; the JDK's channels call the two around a call in
- * blocking mode, and around no other. {@code java.net.Socket} calls neither.
+ * Finds the channel in which a thread makes a blocking call. {@code
+ * AbstractInterruptibleChannel.begin} puts an object of its channel into {@code Thread.nioBlocker},
+ * where {@code Thread.interrupt} finds it, and {@code end} clears the field; the JDK's channels
+ * call the two around a call in blocking mode, and around no other. {@code java.net.Socket} calls
+ * neither.
  */
 public final class BlockingChannelCall {
   private static final @Nullable MethodHandle BLOCKER = find();
@@ -19,8 +20,8 @@ public final class BlockingChannelCall {
   private BlockingChannelCall() {}
 
   /**
-   * Returns the object that stands for the channel in whose blocking call the current thread is, or
-   * null: always the same object for one channel, and never one for two.
+   * Returns the object that stands for the channel in which the current thread makes a blocking
+   * call, or null: always the same object for one channel, and never one object for two channels.
    */
   public static @Nullable Object of(Thread current) {
     if (BLOCKER == null) {

@@ -25,16 +25,17 @@ import java.util.List;
 import java.util.function.IntFunction;
 
 /**
- * Has fibers read and write the JDK's stream sockets by Weft's own calls, and lets Weft know what
- * is read and closed. Each {@code Socket} and {@code SocketChannel} does these by the dispatcher of
- * its class:
+ * Replaces the JDK's {@code sun.nio.ch.SocketDispatcher}, so that fibers read and write stream
+ * sockets by Weft's own system calls and Weft sees each read and close. All {@code Socket}s and
+ * {@code SocketChannel}s call the dispatcher in a static field of their implementation:
  *
  * <pre>
  *   NioSocketImpl.nd      SocketDispatcher  becomes  WeftDispatcher
  *   SocketChannelImpl.nd  SocketDispatcher           WeftDispatcher
  * </pre>
  *
- * <p>A dispatcher's methods are package-private, so the class is defined in its package:
+ * <p>The methods of {@code SocketDispatcher} are package-private, so WeftDispatcher is defined in
+ * its package:
  *
  * <pre>
  *   final class WeftDispatcher extends SocketDispatcher {
@@ -58,9 +59,9 @@ import java.util.function.IntFunction;
  *   }
  * </pre>
  *
- * <p>The two fields are final, and compiled code takes such a field's value for granted. What was
- * compiled before the exchange keeps the JDK's own dispatcher: it asks the kernel each time, as
- * ever, and nobody is told.
+ * <p>The two fields are final, and the JIT compiler treats their values as constants. Code that was
+ * compiled before the exchange keeps the JDK's dispatcher: it makes its system call each time, as
+ * without Weft, and Weft does not see the call.
  */
 public final class DispatcherHook {
   private static final String PACKAGE = "sun.nio.ch.";
@@ -85,36 +86,36 @@ public final class DispatcherHook {
   private static final MethodTypeDesc APPLY = MethodTypeDesc.of(CD_Object, CD_int);
   private static final MethodTypeDesc OF_MESSAGE = MethodTypeDesc.of(CD_void, STRING);
 
-  /** What the JDK calls it: the other side has ended. */
+  /** {@code IOStatus.EOF}: the peer has ended its stream. */
   public static final int END = -1;
 
-  /** What the JDK calls it: not now. */
+  /** {@code IOStatus.UNAVAILABLE}: EAGAIN. */
   public static final int UNAVAILABLE = -2;
 
-  /** What the JDK calls it: a signal came. */
+  /** {@code IOStatus.INTERRUPTED}: EINTR. */
   public static final int INTERRUPTED = -3;
 
-  /** Says that the JDK is to do it by itself. */
+  /** The result of a call that Weft leaves to the JDK's dispatcher. */
   public static final int NOT_MINE = -99;
 
-  /** Says that the connection was reset; what is less is a failure. */
+  /** The result of a call on a connection that was reset; a smaller number is another failure. */
   public static final int RESET = -100;
 
-  /** What reads: given the socket, its number, an address and a length. */
+  /** The type of a read: socket, descriptor, address and length. */
   public static final MethodType READ =
       MethodType.methodType(int.class, FileDescriptor.class, int.class, long.class, int.class);
 
-  /** What writes: given the number of a socket, an address and a length. */
+  /** The type of a write: descriptor, address and length. */
   public static final MethodType WRITE =
       MethodType.methodType(int.class, int.class, long.class, int.class);
 
   /**
-   * What is called, on the thread that reads, writes or closes.
+   * The callbacks, each called on the thread that reads, writes or closes.
    *
-   * @param read of type {@link #READ}; returns a count, or one of the above, or what messages knows
+   * @param read of type {@link #READ}; returns a count, a constant above, or a number for messages
    * @param write of type {@link #WRITE}; likewise
-   * @param closing told before a socket is closed
-   * @param messages the text of a failure
+   * @param closing called before a socket is closed
+   * @param messages maps the number of a failure to its text
    */
   public record Calls(
       MethodHandle read, MethodHandle write, Runnable closing, IntFunction<String> messages) {}
@@ -122,7 +123,7 @@ public final class DispatcherHook {
   private DispatcherHook() {}
 
   /**
-   * Puts the dispatcher there. To be called once.
+   * Replaces the dispatchers. To be called once.
    *
    * @throws UnsupportedJdk if the JDK's sockets are not as expected; then nothing has been changed
    */
@@ -139,7 +140,7 @@ public final class DispatcherHook {
       inside.findVirtual(
           original, "close", MethodType.methodType(void.class, FileDescriptor.class));
       if (!BlockingChannelCall.isKnown()) {
-        throw new NoSuchFieldException("Thread.nioBlocker is not what it was");
+        throw new NoSuchFieldException("Thread.nioBlocker is missing or of another type");
       }
       checkStatus("EOF", END);
       checkStatus("UNAVAILABLE", UNAVAILABLE);
@@ -168,7 +169,7 @@ public final class DispatcherHook {
   private static Field place(String owner, Class<?> original) throws ReflectiveOperationException {
     Field place = PrivateField.of(Class.forName(PACKAGE + owner), "nd");
     if (!Modifier.isStatic(place.getModifiers()) || place.get(null).getClass() != original) {
-      throw new NoSuchFieldException(owner + ".nd is not what it was");
+      throw new NoSuchFieldException(owner + ".nd is no static SocketDispatcher");
     }
     return place;
   }
@@ -209,7 +210,7 @@ public final class DispatcherHook {
         });
   }
 
-  // in both: 1 is the descriptor, 2 and 3 the address, 4 the length, 5 the result
+  // local variables of both: 1 the descriptor, 2 and 3 the address, 4 the length, 5 the result
 
   private static void read(CodeBuilder code) {
     code.aload(0).getfield(SELF, "read", CD_MethodHandle).aload(1);
@@ -221,7 +222,7 @@ public final class DispatcherHook {
     transfer(code, "write", WRITE);
   }
 
-  /** Calls what has been put on the stack, or the JDK's own method if it is not for Weft. */
+  /** Calls the handle on the stack, and the JDK's own method if that returns NOT_MINE. */
   private static void transfer(CodeBuilder code, String original, MethodType type) {
     number(code);
     code.lload(2)
@@ -276,7 +277,7 @@ public final class DispatcherHook {
         .athrow();
   }
 
-  /** Writes itself to a static final field, which nothing but {@code Unsafe} can. */
+  /** Generates a method that stores this in a static final field: only {@code Unsafe} can. */
   private static void moveInto(ClassBuilder type) {
     type.withMethodBody(
         "moveInto",

@@ -9,8 +9,8 @@ import dev.weft.internal.poller.Poller;
 import dev.weft.internal.switching.CarrierThread;
 
 /**
- * Puts the hook into the JDK, part by part, before the first fiber runs. A part that does not fit
- * this JDK is left out and said once, by name.
+ * Installs the hook in the JDK, part by part, before the first fiber runs. A part that does not fit
+ * this JDK is left out, with one warning that names it.
  */
 public final class HookInstallation {
   private static volatile boolean timers;
@@ -19,18 +19,18 @@ public final class HookInstallation {
 
   private HookInstallation() {}
 
-  /** Puts everything in its place; called once. */
+  /** Installs all parts; called once. */
   public static void install() {
     if (!HookFamilies.WANTED) {
       return;
     }
-    names = true; // by a provider that the JDK itself looks for
+    names = true; // BlockingNames, a service provider that the JDK itself finds
     timers = fits(Part.TIMERS, "timers", () -> TimerHook.install(HookedTimer::schedule));
     sockets = Poller.isEpoll() && fits(Part.SOCKETS, "sockets", HookInstallation::installSockets);
     if (sockets) {
       fits(
           Part.DISPATCHER,
-          "sockets that the kernel is told of once",
+          "edge-triggered sockets",
           HookInstallation::installDispatcher);
     }
     fits(Part.CARRIER, "queues that do not spin", CarrierThread::check);
@@ -61,19 +61,19 @@ public final class HookInstallation {
     }
   }
 
-  /** Returns whether timed waits of the JDK go to Weft's timers. */
+  /** Returns whether timed waits of the JDK use Weft's timers. */
   public static boolean hasTimers() {
     JdkPollers.await();
     return timers;
   }
 
-  /** Returns whether blocking calls of sockets go to Weft's pollers. */
+  /** Returns whether blocking calls of sockets use Weft's pollers. */
   public static boolean hasSockets() {
     JdkPollers.await();
     return sockets;
   }
 
-  /** Returns whether look-ups of names go to helper threads. */
+  /** Returns whether look-ups of host names run on helper threads. */
   public static boolean hasNames() {
     JdkPollers.await();
     return names;

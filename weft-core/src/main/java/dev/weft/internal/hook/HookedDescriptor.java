@@ -11,37 +11,38 @@ import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A descriptor's number as one poller watches it for the JDK's own sockets: one reader and one
- * writer at most wait, each to be unparked once.
+ * A descriptor of the JDK's own sockets in one poller: at most one reader and one writer wait, and
+ * each is unparked once.
  *
  * <pre>
- *   a reader waits for a socket   the kernel watches by edge, and goes on when the edge has come
- *   one waits for it again        nothing is said to the kernel
- *   anybody else waits            the kernel is told anew, for once
+ *   a reader waits for a socket      epoll_ctl: edge-triggered, stays registered after the edge
+ *   a reader waits for it again      no system call
+ *   a writer waits, or a reader of   epoll_ctl: one-shot
+ *     a socket that is not known
  * </pre>
  *
  * <p>Invariants, under the lock:
  *
  * <ul>
- *   <li>Whoever is expected is watched for: the kernel's watch covers at least the directions of
- *       the threads named here. It may cover more, since nobody tells it when a thread gives up;
- *       what it tells then finds no one.
- *   <li>As long as socket is not null and that socket is open, the kernel watches it by edge. A
- *       socket that is closed takes its watch with it; its object then never comes again.
- *   <li>If emptyAt equals changes, the socket had nothing to read after its last edge, and all that
- *       has come since is an edge that the kernel has still to tell. For changes counts the edges,
- *       and whatever else makes a look at the socket worth while; a try that found nothing leaves
- *       behind what it was before the try.
- *   <li>An event of a closed socket that comes late may unpark a thread that waits for the next one
- *       of this number: the JDK looks again whenever it is unparked.
+ *   <li>The registration in the kernel covers at least the directions of reader and writer. It may
+ *       cover more, because a thread that gives up does not change it; an event then finds no
+ *       thread.
+ *   <li>While socket is not null and that socket is open, the kernel watches it edge-triggered. The
+ *       close of a socket removes its registration; the JDK's object for it is never used again.
+ *   <li>If emptyAt equals changes, the socket had nothing to read after its last edge, and for data
+ *       that has come since the kernel still has to deliver an edge. The field changes counts the
+ *       edges and every other reason to try a read; a read that left nothing stores in emptyAt the
+ *       value that changes had before the read.
+ *   <li>A late event of a closed socket may unpark a thread that waits for the next socket with
+ *       this descriptor: a spurious wake-up, after which the JDK checks again.
  * </ul>
  *
- * <p>A fiber that is about to read looks without the lock, and may take the socket for empty though
- * an edge has not been told yet. That answer is right only for a call that goes on to wait, and so
- * sees the edge: {@link #isEmpty} asks for it.
+ * <p>A fiber that is about to read checks without the lock, and may find the socket empty although
+ * an edge has not been delivered yet. That answer is right only for a call that then waits, and so
+ * gets the edge: {@link #isEmpty} checks that it is such a call.
  */
 public final class HookedDescriptor extends Pollable {
-  /** After so many edges that nobody waited for the kernel is told to be silent. */
+  /** After so many edges without a waiting reader the registration is silenced. */
   private static final int MOST_UNHEARD = 2;
 
   private static final int EDGES_OF_READING =
@@ -67,9 +68,9 @@ public final class HookedDescriptor extends Pollable {
   // written under the lock
   private @Nullable Thread reader;
   private @Nullable Thread writer;
-  private @Nullable Object socket; // the JDK's object for the one that is watched by edge
-  private WeakReference<@Nullable Object> blockingCall = NO_CHANNEL; // of that socket's channel
-  private boolean ended; // or has urgent data, where a read stops short: it may never be empty
+  private @Nullable Object socket; // the JDK's object of the socket that is watched edge-triggered
+  private WeakReference<@Nullable Object> blockingCall = NO_CHANNEL; // see BlockingChannelCall
+  private boolean ended; // the peer has ended or sent urgent data: a short read says nothing then
   private int changes = 1;
   private int unheard; // how many edges in a row have found no reader
 
@@ -83,15 +84,15 @@ public final class HookedDescriptor extends Pollable {
   }
 
   /**
-   * Returns whether this is the socket that is watched, is known to have had nothing when its
-   * poller last looked, and the reader is in a call that waits if that is so.
+   * Returns whether this is the watched socket, it had nothing to read at the last poll, and the
+   * reader is in a call that waits in this case.
    *
-   * <p>A call of a {@code SocketChannel} waits in blocking mode alone, and is then known by the
-   * same object as the wait before it; in non-blocking mode it is known by none, or by the object
-   * of a channel of the user's around it. A read of a {@code Socket} always waits, and is known by
-   * none. A thread that is interrupted would not wait until the edge is seen.
+   * <p>A call of a {@code SocketChannel} waits in blocking mode only, and then has the same {@link
+   * BlockingChannelCall} as the wait before it; in non-blocking mode it has none, or the object of
+   * a channel of the user around it. A read of a {@code Socket} always waits and has none. An
+   * interrupted thread would not wait for the edge.
    *
-   * @param call what {@link BlockingChannelCall} says
+   * @param call the reader's {@link BlockingChannelCall}
    */
   boolean isEmpty(Object tried, @Nullable Object call, Thread reading) {
     return isEmpty(tried) && blockingCall.refersTo(call) && !reading.isInterrupted();
@@ -101,12 +102,12 @@ public final class HookedDescriptor extends Pollable {
     return socket == tried && emptyAt == changes();
   }
 
-  /** To be asked before a try to read, and told {@link #noteEmpty} after it. */
+  /** Returns the count to pass to {@link #noteEmpty}; to be read before a read is tried. */
   int changes() {
     return (int) CHANGES.getAcquire(this);
   }
 
-  /** Told that a try has left nothing to read, and what the changes were before it. */
+  /** Records that a read has left nothing; changesBefore was read before it. */
   void noteEmpty(Object tried, int changesBefore) {
     if (tried == socket && !ended) {
       emptyAt = changesBefore;
@@ -114,10 +115,10 @@ public final class HookedDescriptor extends Pollable {
   }
 
   /**
-   * Has a thread unparked.
+   * Has a thread unparked at the next event; returns false if the descriptor cannot be watched.
    *
-   * @param tried the JDK's object for the socket that it waits for, or null if that is not sure
-   * @param call what {@link BlockingChannelCall} says
+   * @param tried the JDK's object of the socket that the thread waits for, or null if not certain
+   * @param call the thread's {@link BlockingChannelCall}
    */
   boolean expect(
       int direction,
@@ -147,8 +148,8 @@ public final class HookedDescriptor extends Pollable {
   }
 
   /**
-   * Returns whether it has this number and nobody waits; then its watch is somebody else's from now
-   * on.
+   * Returns whether it has this number and no thread waits; then another pollable takes over its
+   * registration.
    */
   @Override
   protected boolean letsGo(int number) {
@@ -165,8 +166,8 @@ public final class HookedDescriptor extends Pollable {
   }
 
   /**
-   * Takes a thread back that goes on, be it for the event or for something else. Called by that
-   * thread; if the event has woken it there is nothing to do, which it sees without the lock.
+   * Removes a thread that goes on, after the event or for another reason. Called by that thread; if
+   * the event woke it there is nothing to do, which it sees without the lock.
    */
   public void giveUp(int direction) {
     if ((direction == Poller.READ ? reader : writer) == null) {
@@ -175,7 +176,7 @@ public final class HookedDescriptor extends Pollable {
     lock.lock();
     try {
       set(direction, null);
-      noteChange(); // it wants to see for itself
+      noteChange(); // the thread tries a read next
     } finally {
       lock.unlock();
     }
@@ -187,7 +188,7 @@ public final class HookedDescriptor extends Pollable {
     Thread toWrite = null;
     lock.lock();
     try {
-      ended |= hasEnded; // before it is counted: who sees the count sees it
+      ended |= hasEnded; // before the count: a thread that reads the new count sees it
       noteChange();
       if (reader == null && socket != null) {
         noteUnheard();
@@ -201,7 +202,7 @@ public final class HookedDescriptor extends Pollable {
         set(Poller.WRITE, null);
       }
       if ((reader != null || writer != null) && watch(controlOfPolling) != 0) {
-        toRead = reader != null ? reader : toRead; // they see for themselves what is wrong
+        toRead = reader != null ? reader : toRead; // each tries its call and gets the error
         toWrite = writer != null ? writer : toWrite;
       }
     } finally {
@@ -216,7 +217,8 @@ public final class HookedDescriptor extends Pollable {
   }
 
   /**
-   * The reader is busy, or waits by another worker's poller now: then it is not to be told here.
+   * Counts an edge without a waiting reader: the reader is busy, or waits at another worker's
+   * poller now. After MOST_UNHEARD such edges the kernel is to send no more.
    */
   private void noteUnheard() {
     if (++unheard == MOST_UNHEARD) {

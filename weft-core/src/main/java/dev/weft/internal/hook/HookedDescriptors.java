@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The descriptors of the JDK's own sockets and channels that fibers of one worker have waited for,
- * by number. There are no more of them than the process has had descriptors at a time, so none is
- * taken out. For the worker's thread only.
+ * by number. There are never more than the process has had descriptors at a time, so none is
+ * removed. For the worker's thread only.
  *
- * <p>A number says little: the socket that had it may be closed, and another have it now, while a
- * wait has to be for the socket that is meant. The JDK knows each by an object of its own. So a try
- * to read, which names the object, vouches for the wait that follows it: same thread, same number,
- * and no socket closed in between.
+ * <p>The number alone does not identify a socket: the socket may be closed and its number reused.
+ * The JDK has an object for each socket, but its poller gets the number only. So a read, which has
+ * the object, vouches for the wait that follows it: same thread, same number, and no socket closed
+ * in between.
  */
 public final class HookedDescriptors {
   /** How many sockets the JDK has closed. */
@@ -25,19 +25,19 @@ public final class HookedDescriptors {
   private final EpollPoller poller;
   private final EpollPoller.Control control;
 
-  // for the thread that polls, which may be another while the worker is stuck
+  // for the polling thread, which may be another than the worker's while the worker is stuck
   private final EpollPoller.Control controlOfPolling;
 
   private final MemorySegment errno = LinuxCalls.newState();
   private @Nullable HookedDescriptor[] byNumber = new HookedDescriptor[64];
 
-  // the last try that found nothing more to read
+  // the last read that left nothing to read
   private @Nullable Object triedSocket;
   private int triedNumber;
   private @Nullable Thread triedBy;
   private long closedBefore;
 
-  /** Returns those of a poller; only to be used on its worker's thread. */
+  /** Returns the descriptors of a poller; only to be used on its worker's thread. */
   static HookedDescriptors of(EpollPoller poller) {
     if (poller.attachment() instanceof HookedDescriptors made) {
       return made;
@@ -53,16 +53,17 @@ public final class HookedDescriptors {
     this.controlOfPolling = poller.new Control();
   }
 
-  /** Told before the JDK closes a socket; on any thread. */
+  /** Called before the JDK closes a socket, on any thread. */
   public static void noteClosing() {
     CLOSED.incrementAndGet();
   }
 
   /**
-   * Reads a socket to native memory, unless it is known to have nothing and the call waits then. A
-   * thread that got less than it asked for may wait for the socket.
+   * Reads a socket to native memory; makes no system call if the socket is known to be empty and
+   * the caller waits in this case. A thread that got less than it asked for may wait for the
+   * socket.
    *
-   * @param socket the JDK's object for it
+   * @param socket the JDK's object of the socket
    * @return a count, 0 at the end, or a negated error number
    */
   public long receive(Object socket, int fd, long address, int length, Thread thread) {
@@ -105,7 +106,7 @@ public final class HookedDescriptors {
    * Has a thread unparked when the descriptor is ready, once.
    *
    * @param direction {@link Poller#READ} or {@link Poller#WRITE}
-   * @return what to take the thread back from, or null if this descriptor cannot be watched here
+   * @return the descriptor, for giveUp, or null if it cannot be watched here
    */
   public @Nullable HookedDescriptor expect(int fd, int direction, Thread thread) {
     if (fd >= byNumber.length) {

@@ -13,13 +13,13 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How fibers wait in the JDK's own sockets and channels: by the poller of their worker. Called by
- * the JDK, on the thread that waits, before it parks and after it has. And how they read and write
- * stream sockets. Whom this does not serve waits by the JDK's pollers, which are right for
- * everybody.
+ * The callbacks of {@link PollerHook} and {@link DispatcherHook}. A fiber that waits in one of the
+ * JDK's sockets or channels waits at the poller of its worker: the JDK calls begin on the waiting
+ * thread before it parks, and end after. Pinned fibers and other virtual threads wait at the JDK's
+ * own pollers, which serve every thread.
  */
 final class HookedSockets {
-  /** What the dispatcher gets for a failure, less the error's number. */
+  /** The dispatcher's result for a failure is this number minus the error number. */
   private static final int FAILURE = 2 * DispatcherHook.RESET;
 
   private HookedSockets() {}
@@ -52,13 +52,13 @@ final class HookedSockets {
     HookedDescriptor descriptor;
     try {
       descriptor = here.expect(fd, direction, Thread.currentThread());
-    } catch (UncheckedIOException e) { // no descriptor left to poll by
+    } catch (UncheckedIOException e) { // no descriptor is left for a poller
       return false;
     }
     if (descriptor == null) {
       return false;
     }
-    LockSupport.setCurrentBlocker(descriptor); // for dumps, and for end
+    LockSupport.setCurrentBlocker(descriptor); // dumps and end() read it
     return true;
   }
 
@@ -103,7 +103,7 @@ final class HookedSockets {
             : FAILURE + (int) negatedError;
   }
 
-  /** Returns null outside fibers, and in one that holds its thread, which could not wake it. */
+  /** Returns null outside fibers, and in a pinned fiber: its worker could not poll for it. */
   private static @Nullable HookedDescriptors descriptorsHere() {
     FiberCore<?> self = HookFamilies.sockets ? FiberCore.currentOrNull() : null;
     return self == null || !self.canLeaveThread()

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a timed park or wait of a fiber: {@code Thread.sleep}, {@code tryLock}, {@code poll},
- * {@code Object.wait}. The JDK asks for it on the worker's thread, after the fiber has left it, and
- * cancels it when the fiber goes on.
+ * The timer of a timed park or wait of a fiber: {@code Thread.sleep}, {@code tryLock}, {@code
+ * poll}, {@code Object.wait}. The JDK ({@code VirtualThread.afterYield}) sets it on the worker's
+ * thread, after the fiber has unmounted, and cancels it when the fiber goes on.
  */
 final class HookedTimer extends TimerNode implements ScheduledFuture<Object> {
   private final Worker worker;
@@ -23,7 +23,7 @@ final class HookedTimer extends TimerNode implements ScheduledFuture<Object> {
     this.command = command;
   }
 
-  /** Returns null if the worker whose thread this is cannot do it, or there is none. */
+  /** Sets a timer of the current thread's worker; returns null if the thread is not a worker. */
   static @Nullable ScheduledFuture<?> schedule(Runnable command, long nanos) {
     Worker worker = HookFamilies.timers ? Worker.ofThisThread() : null;
     if (worker == null) {
@@ -41,10 +41,10 @@ final class HookedTimer extends TimerNode implements ScheduledFuture<Object> {
 
   @Override
   public boolean cancel(boolean mayInterrupt) {
-    return isQueued() && worker.remove(this); // as a rule it has expired
+    return isQueued() && worker.remove(this); // checked first: it has expired as a rule
   }
 
-  // ---- what a ScheduledFuture has and nobody asks for ----
+  // ---- methods of ScheduledFuture that VirtualThread does not call ----
 
   @Override
   public boolean isCancelled() {

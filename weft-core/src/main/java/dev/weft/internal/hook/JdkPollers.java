@@ -4,17 +4,18 @@ import dev.weft.internal.Uninterrupted;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JDK's own pollers, for blocking calls that Weft does not hook. They are virtual threads, and
- * whoever does the first blocking I/O starts them: were that a fiber, they would be guests of its
- * scheduler, end with it and keep it from stopping. So a plain thread starts them first, while the
- * scheduler is being built.
+ * The JDK's own pollers, for blocking calls that Weft does not hook. They are virtual threads,
+ * which the static initializer of {@code sun.nio.ch.Poller} starts on the thread that makes the
+ * first blocking I/O call. If a fiber did, they would be guests of its scheduler, end with it and
+ * keep it from stopping. So a plain thread initializes the class first, while the scheduler is
+ * being built.
  */
 public final class JdkPollers {
   private static volatile @Nullable Thread starter;
 
   private JdkPollers() {}
 
-  /** Begins to start them, and then to do this; called once. */
+  /** Starts a thread that starts the pollers and then runs a task; called once. */
   public static void begin(Runnable then) {
     starter =
         Thread.ofPlatform()
@@ -27,7 +28,7 @@ public final class JdkPollers {
                 });
   }
 
-  /** Waits until all is done; called by platform threads before they run fibers. */
+  /** Waits for the end of that thread; called by platform threads before they run fibers. */
   public static void await() {
     Thread begun = starter;
     if (begun != null) {

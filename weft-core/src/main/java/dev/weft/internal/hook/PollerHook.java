@@ -20,9 +20,9 @@ import java.util.Map;
 import java.util.function.IntPredicate;
 
 /**
- * Puts Weft in front of the JDK's pollers. Every blocking call of a socket or channel in a virtual
- * thread ends in {@code sun.nio.ch.Poller.implRegister(fd)}, on the thread that is about to park,
- * and in {@code implDeregister} when it goes on.
+ * Puts Weft in front of the JDK's pollers ({@code sun.nio.ch.Poller}). Every blocking call of a
+ * socket or channel in a virtual thread calls {@code Poller.implRegister(fd)} before it parks, and
+ * {@code implDeregister} when it goes on, both on its own thread.
  *
  * <pre>
  *   Poller.POLLERS.readPollers   [ original ]  becomes  [ WeftPoller ─► original ]
@@ -43,9 +43,9 @@ import java.util.function.IntPredicate;
  *   }
  * </pre>
  *
- * <p>Its {@linkplain WaitingThreads map of waiting threads} includes that of its original, so that
- * a wait that began before the exchange, and one that the original serves, is found by a close as
- * ever.
+ * <p>Its {@linkplain WaitingThreads map of waiting threads} includes the original's map. So a close
+ * of a descriptor finds every wait: also a wait that began before the exchange, and a wait that the
+ * original serves.
  */
 public final class PollerHook {
   private static final String POLLER = "sun.nio.ch.Poller";
@@ -58,18 +58,19 @@ public final class PollerHook {
   private static final MethodTypeDesc TEST = MethodTypeDesc.of(CD_boolean, CD_int);
 
   /**
-   * Who is asked first, in one direction.
+   * The callbacks in front of the JDK's pollers of one direction.
    *
    * @param registers called by a thread that is about to wait for the descriptor; returns false to
-   *     leave it to the JDK
-   * @param deregisters called by that thread when it goes on; returns whether it was not left
+   *     leave the wait to the JDK
+   * @param deregisters called by that thread when it goes on; returns false if the wait was left to
+   *     the JDK
    */
   public record Front(IntPredicate registers, IntPredicate deregisters) {}
 
   private PollerHook() {}
 
   /**
-   * Puts the fronts there. To be called once.
+   * Replaces the pollers. To be called once.
    *
    * @throws UnsupportedJdk if the JDK's pollers are not as expected; then nothing has been changed
    */
@@ -152,7 +153,7 @@ public final class PollerHook {
         });
   }
 
-  /** Returns if the predicate says yes to the descriptor; else leaves the original on the stack. */
+  /** Generates: return if the predicate is true for the descriptor; else push the original. */
   private static void unless(CodeBuilder code, String predicate) {
     code.aload(0)
         .getfield(SELF, predicate, PREDICATE)

@@ -9,18 +9,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts Weft in front of the executors that end the timed parks and waits of virtual threads which
- * have a scheduler of their own. They are asked on the carrier, after the thread has left it.
+ * Puts Weft in front of the JDK's timers of timed parks and waits: the executors that {@code
+ * VirtualThread.schedule} uses for virtual threads with a custom scheduler. The JDK calls them on
+ * the carrier, after the thread has unmounted ({@code VirtualThread.afterYield}).
  *
  * <pre>
  *   VirtualThread.DelayedTaskSchedulers.INSTANCE  [ original ]  becomes  [ InFront ─► original ]
  * </pre>
  */
 public final class TimerHook {
-  /** Who is asked first. */
+  /** The callback in front of the JDK's executors. */
   public interface Front {
     /**
-     * Returns what cancels the command, which runs after the delay; null to leave it to the JDK.
+     * Runs the command after the delay; returns a future that cancels it, or null to leave the
+     * command to the JDK.
      */
     @Nullable ScheduledFuture<?> schedule(Runnable command, long nanos);
   }
@@ -28,7 +30,7 @@ public final class TimerHook {
   private TimerHook() {}
 
   /**
-   * Puts the front there. To be called once.
+   * Replaces the executors. To be called once.
    *
    * @throws UnsupportedJdk if the JDK's timers are not as expected; then nothing has been changed
    */
@@ -45,7 +47,7 @@ public final class TimerHook {
     }
   }
 
-  /** Has no threads of its own: all that is ever called is this one method. */
+  /** An executor without threads: the JDK calls {@code schedule} only. */
   private static final class InFront extends ScheduledThreadPoolExecutor {
     private final Front front;
     private final ScheduledExecutorService original;

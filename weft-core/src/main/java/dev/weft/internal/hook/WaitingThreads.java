@@ -10,16 +10,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that wait for descriptors, for a JDK's poller that has Weft in front: the map in
- * which the JDK puts a thread down before each wait, takes it out after, and finds it if the
- * descriptor is closed meanwhile. Descriptors are small numbers, so it is a table: nothing is
- * hashed, and no entry made, for a wait.
+ * The field {@code map} of a {@code sun.nio.ch.Poller} that Weft has replaced: the threads that
+ * wait for descriptors. The JDK puts a thread in before each wait, removes it after, and looks it
+ * up if the descriptor is closed meanwhile. Descriptors are small numbers, so it is a table: a wait
+ * computes no hash and allocates no entry.
  *
  * <p>JDK 25's {@code Poller} calls put, remove and size. Every other method of a map answers right
  * too, or throws {@link UnsupportedOperationException}: none changes a copy and seems to succeed.
  *
- * <p>Invariant: a thread that Weft serves stands in the table, one that is left to the original
- * poller in the original's map, where that poller looks; a look-up here finds it in either.
+ * <p>Invariant: a thread that Weft serves is in the table, a thread that is left to the original
+ * poller in the original's map, where that poller looks; a look-up here finds both.
  */
 final class WaitingThreads extends AbstractMap<Integer, Thread> {
   private static final int PAGE = 1024;
@@ -34,8 +34,9 @@ final class WaitingThreads extends AbstractMap<Integer, Thread> {
   }
 
   /**
-   * Called by the thread itself, which then takes a lock of Weft's or is {@linkplain #leave left},
-   * and then looks whether the descriptor is still open: no fence is needed here.
+   * Called by the waiting thread, which then takes a lock of Weft's or is {@linkplain #leave left
+   * to the original}, and then checks whether the descriptor is still open: no fence is needed
+   * here.
    */
   @Override
   public @Nullable Thread put(Integer fd, Thread thread) {
@@ -82,15 +83,15 @@ final class WaitingThreads extends AbstractMap<Integer, Thread> {
     return page == null ? null : page.getAndSet(fd % PAGE, null);
   }
 
-  /** Leaves a thread that has just been put down to the original poller. */
+  /** Leaves a thread that has just been put in to the original poller. */
   void leave(int fd) {
     Thread thread = take(fd);
-    if (thread != null) { // else the descriptor has been closed, and it knows
+    if (thread != null) { // null: a close of the descriptor has taken and unparked it
       ofOriginal.put(fd, thread);
     }
   }
 
-  // ---- what a table and another map cannot do as one step ----
+  // ---- steps that would have to be atomic over the table and the original's map ----
 
   @Override
   public Thread putIfAbsent(Integer fd, Thread thread) {
@@ -149,7 +150,7 @@ final class WaitingThreads extends AbstractMap<Integer, Thread> {
             .formatted(Runtime.version()));
   }
 
-  /** Returns what it has now, unmodifiable: for diagnosis. */
+  /** Returns an unmodifiable copy, for diagnosis. */
   @Override
   public Set<Entry<Integer, Thread>> entrySet() {
     Map<Integer, Thread> all = new HashMap<>(ofOriginal);

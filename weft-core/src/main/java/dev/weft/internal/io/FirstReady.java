@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * One call of {@link IoManagerCore#awaitAny}: a thread that waits for the first of many channels.
  *
  * <p>Invariants: the first event to fire sets {@link #chosen} and unparks the thread; later events
- * change nothing. Whatever way the call ends, each event it has added has fired or is withdrawn, so
- * that none stays registered or pending. An event that fires beside the chosen one is not lost: an
- * event says that the channel is ready now, and the next registration finds it so.
+ * change nothing. However the call ends, each event that it has added has fired or is withdrawn, so
+ * that none stays registered or pending. A second event that fires is not lost: it says that its
+ * channel is ready, and the next registration of that channel fires at once.
  */
 final class FirstReady<C extends SelectableChannel> implements ReadyEvent {
   private final IoManagerCore manager;

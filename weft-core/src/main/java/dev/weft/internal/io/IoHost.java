@@ -6,26 +6,27 @@ import dev.weft.internal.poller.ReadyEvent;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code dev.weft.io} needs of a scheduler. */
+/** The services of a scheduler that {@code dev.weft.io} needs. */
 public interface IoHost {
-  /** Returns the poller of the worker that serves the calling thread, else of any. */
+  /** Returns the poller of the current thread's worker; on a plain thread, of any worker. */
   Poller poller();
 
-  /** Runs a callback as a fiber and reports what it throws. */
+  /** Runs a callback as a fiber and reports its failure. */
   void fire(Body callback);
 
   /**
-   * Returns what lets the calling fiber's suspend return.
+   * Returns a waker, which lets the current or next suspend of the calling fiber return.
    *
    * @throws IllegalStateException outside fibers
    */
   Runnable wakerOfCurrentFiber();
 
   /**
-   * Told when an event begins (+1) and ceases (-1) to be pending; pending ones keep stop() waiting.
+   * Called when an event begins (+1) and ceases (-1) to be pending; stop() waits for pending
+   * events.
    *
-   * @throws java.util.concurrent.RejectedExecutionException if one begins and the scheduler has
-   *     stopped
+   * @throws java.util.concurrent.RejectedExecutionException if an event begins and the scheduler
+   *     has stopped
    */
   void pending(int change);
 
@@ -33,7 +34,7 @@ public interface IoHost {
   int pending();
 
   /**
-   * Parks the current thread until the event has come; returns false if the limit, if any, is over
+   * Parks the current thread until the event has come; returns false if the limit, if any, passes
    * first. A cancel point.
    *
    * @throws InterruptedException if the thread is interrupted, or the fiber cancelled

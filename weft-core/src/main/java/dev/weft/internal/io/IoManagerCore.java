@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class IoManagerCore extends IoManager {
   private final IoHost host;
 
-  // by channel or by number; a value is dead, or has an event
+  // by channel, or by descriptor number; each value is dead or has an event
   private final Map<Object, Watched> watched = new ConcurrentHashMap<>();
 
   /** Creates the events of a scheduler. */
@@ -114,9 +114,9 @@ public final class IoManagerCore extends IoManager {
     return host.pending();
   }
 
-  // ---- what they share ----
+  // ---- for channels and descriptors ----
 
-  /** Is told of an event, once. */
+  /** Called once when its event comes. */
   interface Listener {
     void fire();
   }
@@ -176,7 +176,7 @@ public final class IoManagerCore extends IoManager {
     }
   }
 
-  /** Adds an event, which counts as pending until it fires or is taken out. */
+  /** Adds an event, which counts as pending until it fires or is removed. */
   void tryAdd(Object key, IoEvent event, Listener listener) throws IOException {
     host.pending(+1);
     boolean added = false;
@@ -232,7 +232,7 @@ public final class IoManagerCore extends IoManager {
     }
   }
 
-  /** Takes the event of this listener out, silently, if it has not fired. */
+  /** Removes the event of this listener, without a call of it, if it has not fired. */
   void withdraw(Object key, IoEvent event, Listener listener) {
     Watched found = watched.get(key);
     if (found != null && found.takeIf(event, listener) != null) {
@@ -245,7 +245,9 @@ public final class IoManagerCore extends IoManager {
     return host.await(event, limit.isZero() ? null : limit);
   }
 
-  /** Called when a listener has been taken out: it is told first, or stop() could miss both. */
+  /**
+   * Ends the event of a removed listener; fires before it counts, so stop() sees one of the two.
+   */
   void end(@Nullable Listener listener, boolean fire) {
     if (listener != null) {
       try {
@@ -258,7 +260,7 @@ public final class IoManagerCore extends IoManager {
     }
   }
 
-  /** Called by one that has no event any more and takes none. */
+  /** Called by a Watched that has died. */
   void forget(Watched dead) {
     watched.remove(dead.key, dead);
   }

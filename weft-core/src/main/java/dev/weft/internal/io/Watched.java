@@ -20,13 +20,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariants, between synchronized blocks:
  *
  * <ul>
- *   <li>It is watched for exactly those directions that have a listener.
- *   <li>It is dead if it has none, or on NIO if the channel is closed besides; then it is
- *       registered nowhere and never will be, and the next event makes another one. So what the
- *       poller tells late finds nobody.
- *   <li>A listener that is taken out is told, or not, by the one who took it: once.
- *   <li>A fiber is pinned while it has the monitor or waits for it: a worker that polls takes it on
- *       its own thread, and must not wait for a fiber that only it can run.
+ *   <li>The poller watches it for exactly those directions that have a listener.
+ *   <li>It is dead if it has no listener (with NIO: and the channel is closed). Then it is and
+ *       stays registered nowhere, and the next event makes a new Watched. So a late event of the
+ *       poller finds no listener.
+ *   <li>The thread that removes a listener fires it or does not, once.
+ *   <li>A fiber is pinned while it has the monitor or waits for it: a polling worker enters it on
+ *       its own thread, and must not wait for a fiber that only this worker can run.
  * </ul>
  */
 abstract class Watched extends Pollable {
@@ -84,12 +84,12 @@ abstract class Watched extends Pollable {
     return true;
   }
 
-  /** Takes an event out; returns null if there is none. */
+  /** Removes an event and returns its listener; null if there is none. */
   final IoManagerCore.@Nullable Listener take(IoEvent event) {
     return takeIf(event, null);
   }
 
-  /** Takes an event out, if it is this one, or whichever; returns null if it is not there. */
+  /** The same, but if expected is not null only the event of that listener. */
   final IoManagerCore.@Nullable Listener takeIf(
       IoEvent event, IoManagerCore.@Nullable Listener expected) {
     boolean pinned = Pinning.begin();
@@ -138,7 +138,7 @@ abstract class Watched extends Pollable {
     }
   }
 
-  /** Called by whoever closes the channel. */
+  /** Called by the thread that closes the channel. */
   private void closed() {
     onReady(Poller.BOTH, true);
     afterClose();
@@ -171,7 +171,7 @@ abstract class Watched extends Pollable {
       try {
         watch(before, left);
       } catch (IOException e) {
-        // closed meanwhile: whoever closes it tells the rest
+        // closed meanwhile: the closing thread fires the rest in closed()
       }
     }
   }
@@ -185,7 +185,7 @@ abstract class Watched extends Pollable {
     }
   }
 
-  /** Sees to it that it is told once of these directions; before it was of those. */
+  /** Has the poller send one event for these directions; before it watched the former ones. */
   abstract void watch(int before, int directions) throws IOException;
 
   abstract void unwatch();
@@ -274,7 +274,7 @@ abstract class Watched extends Pollable {
       }
     }
 
-    /** A channel that a selector knows is not closed for good before that lets go of it. */
+    /** The JDK closes the descriptor of a registered channel only after the selector dropped it. */
     @Override
     boolean staysRegistered() {
       return selectionKey != null && channel.isOpen();

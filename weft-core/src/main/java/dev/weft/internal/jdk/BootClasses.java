@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
- * Defines classes of the boot loader, by JNI, which the foreign-function API calls:
+ * Defines classes in the boot loader by JNI, called by the foreign function API:
  *
  * <pre>
  *   libjvm ─ JNI_GetCreatedJavaVMs → JavaVM ─ GetEnv → JNIEnv ─ DefineClass(name, null, bytes)
@@ -28,7 +28,7 @@ import java.util.stream.Stream;
  * <p>Addresses are numbers of 64 bits here: the JDK starts faster with those than with its
  * segments.
  */
-@SuppressWarnings("restricted") // native access is what it is for
+@SuppressWarnings("restricted") // native access is the purpose of this class
 final class BootClasses {
   // positions in JNI's function tables, which the JNI specification fixes for all versions
   private static final int GET_ENV = 6; // of JavaVM

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import sun.nio.ch.SelChImpl;
 
 /**
- * What Weft needs to know of the JDK's channels and cannot ask: the descriptor's number, and when a
- * channel is closed. The one class that touches {@code sun.nio.ch}.
+ * Two things about the JDK's channels that they do not publish: the descriptor's number, and when a
+ * channel is closed.
  */
 public final class ChannelInternals {
   private ChannelInternals() {}
@@ -51,15 +51,15 @@ public final class ChannelInternals {
     return key::end;
   }
 
-  /** Watches a channel until it is ended. */
+  /** A watch of a channel. */
   public interface Watch {
     /** Ends it; harmless if it has ended. */
     void end();
   }
 
   /**
-   * A selector that selects nothing. A channel that is closed cancels its keys, and defers the
-   * closing of its descriptor until they have been taken from it.
+   * A selector that selects nothing. The close of a channel cancels its keys, and the JDK closes
+   * the descriptor only after the keys have been deregistered ({@code SelChImpl.kill}).
    */
   private static final class Watcher extends AbstractSelector {
     Watcher() {
@@ -140,13 +140,13 @@ public final class ChannelInternals {
     }
 
     /**
-     * How a key learns that it is cancelled: cancel() is final, but it files the key in a hash set
-     * of its selector, after it has made it invalid.
+     * Notices a cancel of the key: AbstractSelectionKey.cancel is final, but it makes the key
+     * invalid and then adds it to a hash set of its selector, which calls this.
      */
     @Override
     public int hashCode() {
       if (!isValid() && ended.compareAndSet(false, true)) {
-        onClose.run(); // first: the descriptor stays open until the key is taken
+        onClose.run(); // first: the descriptor stays open until the key is deregistered
         watcher.takeFromChannel(this);
       }
       return System.identityHashCode(this);

@@ -14,14 +14,14 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** How the hook makes a class that extends one of the JDK's, to be defined in its package. */
+/** Generates a class that extends a class of the JDK, to be defined in the JDK's package. */
 public final class ClassInJdk {
-  /** A field of it. */
+  /** A field of the class. */
   public record Part(String name, ClassDesc type) {}
 
   /**
-   * Says to the compiler that a field keeps its value, which it believes of classes of the JDK:
-   * what a part of a known object does is compiled into its callers.
+   * Tells the JIT compiler that a field keeps its value, which it believes of classes of the JDK
+   * only: it then inlines calls of the fields of a constant object.
    */
   private static final RuntimeVisibleAnnotationsAttribute STABLE =
       RuntimeVisibleAnnotationsAttribute.of(

@@ -19,9 +19,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Full access to classes of {@code java.base}, such as is needed to define a class that is as good
- * as a part of one of them. Only code of that module has it, so a class is defined there that gives
- * it away:
+ * Full access to classes of {@code java.base}, which is needed to define a nestmate of one of them.
+ * Only code of that module has it, so a class is defined there that returns it:
  *
  * <pre>
  *   class WeftInside {                          // in java.lang, which Weft's flags open
@@ -32,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class Inside {
-  /** Whether Weft is to switch threads itself: not with {@code -Dweft.switch=jdk}. */
+  /** Whether Weft switches threads by itself: not with {@code -Dweft.switch=jdk}. */
   public static final boolean SWITCHES = !"jdk".equals(System.getProperty("weft.switch"));
 
   /** Whether it is to do so on a JDK that no test run has seen: {@code -Dweft.switch=weft}. */
@@ -55,7 +54,7 @@ public final class Inside {
           lookup.findStatic(
               lookup.defineClass(bytes()), "of", methodType(Lookup.class, Class.class));
     } catch (IllegalAccessException | NoSuchMethodException e) {
-      throw new IllegalStateException("a class has just been defined so", e);
+      throw new IllegalStateException("cannot find WeftInside.of, which was just defined", e);
     }
   }
 
@@ -72,7 +71,7 @@ public final class Inside {
     }
   }
 
-  /** Returns access to all that is in a class of the JDK, as it has itself. */
+  /** Returns a lookup with the access that a class of the JDK has to itself. */
   public static Lookup of(Class<?> type) throws ReflectiveOperationException {
     try {
       return (Lookup) GIVE.invokeExact(type);
@@ -84,11 +83,10 @@ public final class Inside {
   }
 
   /**
-   * Defines a class with one static method, {@code run}: hidden, and as if it were a part of the
-   * host.
+   * Defines a class with one static method, {@code run}: a hidden nestmate of the host.
    *
    * @param name in the host's package
-   * @param classData what its code gets by {@link MethodHandles#classData}, if anything
+   * @param classData the object that {@link MethodHandles#classData} returns in its code, or null
    * @return that method
    */
   public static MethodHandle defineBeside(

@@ -2,7 +2,7 @@ package dev.weft.internal.jdk;
 
 import java.lang.reflect.Field;
 
-/** How the hook gets at a private field of the JDK. */
+/** Access of the hook to a private field of the JDK. */
 public final class PrivateField {
   private PrivateField() {}
 

@@ -4,15 +4,15 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Spares a process a third of a second at its end. The JVM gives threads that are in native code
- * 300 ms to leave it before it ends, and one that waits in {@code epoll_wait} never does: not the
- * JDK's poller, not an idle worker that has descriptors. So after the last shutdown hook they are
- * woken, and find that they need not wait there again.
+ * Saves a third of a second at the end of a process. The JVM gives threads in native code 300 ms to
+ * return before it exits, and a thread in {@code epoll_wait} never does: neither the JDK's poller
+ * nor an idle worker with descriptors. So after the last shutdown hook they are woken, and do not
+ * wait there again.
  *
- * <p>Where the JDK is not as expected the process just ends as late as ever.
+ * <p>If the JDK is not as expected, the process exits as late as without Weft.
  */
 public final class ProcessEnd {
-  /** The last of the JDK's shutdown hooks; the program's own, all together, are the second. */
+  /** The last slot of {@code java.lang.Shutdown}; the program's hooks share the second slot. */
   private static final int LAST = 9;
 
   /** As in epoll.h. */
@@ -22,7 +22,7 @@ public final class ProcessEnd {
 
   private ProcessEnd() {}
 
-  /** Sees to it that the JDK's poller, and by this what else waits, is woken; called once. */
+  /** Has the JDK's poller, and by the given task other threads, woken at the end; called once. */
   public static void prepare(Runnable wakeOthers) {
     Runnable last =
         () -> {
@@ -38,13 +38,13 @@ public final class ProcessEnd {
               MethodType.methodType(void.class, int.class, boolean.class, Runnable.class))
           .invokeExact(LAST, false, last);
     } catch (Throwable e) {
-      // another JDK, another one's hook, or the end has begun
+      // another JDK, the slot is taken, or the shutdown has begun
     }
   }
 
   /**
-   * Gives it an event that is always there, a pipe that can be written, so that it comes back again
-   * and again until the JVM stops it at the door: that is after a few milliseconds.
+   * Registers a writable pipe, which is always ready, so that the JDK's poller returns again and
+   * again until the JVM stops it at a safepoint, after a few milliseconds.
    */
   private static void wakeJdkPoller() {
     try {

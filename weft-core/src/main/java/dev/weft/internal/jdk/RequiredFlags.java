@@ -3,7 +3,7 @@ package dev.weft.internal.jdk;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The one place that knows which JVM flags Weft needs, and says so when they are missing. */
+/** The JVM flags that Weft needs, and the message if they are missing. */
 public final class RequiredFlags {
   /** The packages of {@code java.base} that have to be exported to Weft. */
   static final List<String> EXPORTED = List.of("jdk.internal.vm");
@@ -17,7 +17,7 @@ public final class RequiredFlags {
   private RequiredFlags() {}
 
   /**
-   * Sees to it that Weft has the access it needs: by the JVM's flags, or without them by {@link
+   * Ensures that Weft has the access it needs: by the JVM's flags, or without them by {@link
    * NativeOpening}. To be called by static initializers.
    *
    * @throws ExceptionInInitializerError if flags are missing, with the exact flags to add. An error

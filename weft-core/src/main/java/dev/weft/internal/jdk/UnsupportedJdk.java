@@ -1,6 +1,6 @@
 package dev.weft.internal.jdk;
 
-/** Says that something inside this JDK is not as Weft knows it. */
+/** Thrown if a class inside this JDK is not as Weft expects it. */
 public final class UnsupportedJdk extends Exception {
   private static final long serialVersionUID = 1;
 

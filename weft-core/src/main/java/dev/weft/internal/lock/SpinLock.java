@@ -5,14 +5,13 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A lock for a few instructions: whoever holds it neither waits nor calls code of others, so those
- * who want it spin. Not reentrant. To be used with {@code try} and {@code finally}, so that nothing
+ * A lock for a few instructions: its holder neither waits nor calls foreign code, so a thread that
+ * wants it spins. Not reentrant. To be used with {@code try} and {@code finally}, so that nothing
  * thrown under it leaves it taken; a {@link StackOverflowError} right before the {@code try}, or in
- * {@link #unlock}, still does. What is locked all the time may extend it, to have it in the same
- * object.
+ * {@link #unlock}, still does. A class that is locked often may extend it, to save an object.
  */
 public class SpinLock {
-  /** How many tries before a nap: the holder must have lost its core. */
+  /** How many tries before a nap: by then the holder must have lost its core. */
   private static final int SPINS = 2_000;
 
   private static final VarHandle TAKEN;
@@ -37,7 +36,7 @@ public class SpinLock {
   private void lockSlow() {
     for (int i = 1; !(taken == 0 && TAKEN.compareAndSet(this, 0, 1)); i++) {
       if (i % SPINS == 0) {
-        Pinning.nap(); // lets the holder have this core
+        Pinning.nap(); // frees this core for the holder
       } else {
         Thread.onSpinWait();
       }
@@ -48,7 +47,7 @@ public class SpinLock {
     TAKEN.setRelease(this, 0);
   }
 
-  /** Returns whether somebody holds it: for assertions. */
+  /** Returns whether a thread holds it: for assertions. */
   public final boolean isTaken() {
     return taken != 0;
   }

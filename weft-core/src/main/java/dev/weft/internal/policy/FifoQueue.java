@@ -5,7 +5,7 @@ import dev.weft.Policy;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/** First come, first served. */
+/** First in, first out. */
 public final class FifoQueue implements Policy.ReadyQueue {
   private final ArrayDeque<Fiber<?>> fibers = new ArrayDeque<>(64);
 

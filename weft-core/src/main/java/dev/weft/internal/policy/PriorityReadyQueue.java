@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Highest priority first, with ageing.
  *
- * <p>Effective priority = priority + waited / {@link #AGEING_NANOS}. All that wait age alike, so
- * the order between two never changes while they wait: a heap on (ready since − priority × ageing)
- * keeps it, smallest first, first come first served among equals.
+ * <p>Effective priority = priority + waited / {@link #AGEING_NANOS}. All waiting fibers age at the
+ * same rate, so the order of two fibers never changes while they wait: a heap on (ready since −
+ * priority × ageing) keeps it, smallest first, first in, first out among equals.
  */
 public final class PriorityReadyQueue implements Policy.ReadyQueue {
   /** How long a fiber waits to gain one step of priority. */

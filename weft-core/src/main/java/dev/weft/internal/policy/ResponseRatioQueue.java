@@ -7,19 +7,19 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Highest response ratio next: (waited + usual slice) / usual slice.
+ * Highest response ratio next (Brinch Hansen, 1971): (waited + usual slice) / usual slice.
  *
- * <p>Ratios change while fibers wait, each at its own rate, so no heap keeps their order. Instead
- * fibers are kept first come first served in classes of like usual slice, a class for each power of
- * two: within a class the oldest has the highest ratio, and only the oldest of each class are
- * compared. What a fiber's usual slice is it keeps itself, and takes along to other workers.
+ * <p>Ratios change while fibers wait, each at its own rate, so a heap cannot keep their order.
+ * Instead fibers are in FIFO classes of similar usual slice, a class for each power of two: within
+ * a class the oldest fiber has the highest ratio, and only the oldest of each class are compared.
+ * The usual slice is a field of the fiber, which takes it along to other workers.
  *
  * <p>Invariant: bit i of occupied is set if and only if class i is not empty.
  */
 public final class ResponseRatioQueue implements Policy.ReadyQueue {
   private static final int CLASSES = 48;
 
-  // taken for a fiber that has not run yet: long enough that a flood of new ones starves nobody
+  // assumed for a fiber that has not run yet: so long that a flood of new fibers starves no other
   private static final long UNKNOWN_SLICE = 100_000;
 
   private record Waiting(Fiber<?> fiber, long since) {}
@@ -47,7 +47,7 @@ public final class ResponseRatioQueue implements Policy.ReadyQueue {
     if (occupied == 0) {
       return null;
     }
-    double highest = Double.NEGATIVE_INFINITY; // "now" may be of before it came
+    double highest = Double.NEGATIVE_INFINITY; // a ratio is negative if "now" is before "since"
     int best = -1;
     for (long rest = occupied; rest != 0; rest &= rest - 1) {
       int i = Long.numberOfTrailingZeros(rest);

@@ -7,26 +7,28 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For throughput: what was begun is ended before more is begun. First those who have been woken;
- * then the new ones of this worker, the family of the fiber that ran last before older families; at
- * last those who have yielded or come from elsewhere. A tree of a million fibers is gone through in
- * depth, a few dozen of them alive at a time, instead of in breadth, all alive at once.
+ * The ready queue of work stealing, for throughput: fibers that have begun end before new fibers
+ * begin. First the woken fibers; then the new fibers of this worker, the family of the fiber that
+ * ran last before older families; at last fibers that have yielded and new fibers from elsewhere.
+ * The worker goes through a tree of a million fibers in depth, with a few dozen alive at a time,
+ * and not in breadth, with all alive at once; thieves take the oldest, as in Cilk (Blumofe and
+ * Leiserson, "Scheduling Multithreaded Computations by Work Stealing", 1994).
  *
  * <pre>
- *   woken       w1 w2 w3                 first come, first served
+ *   woken       w1 w2 w3                 first in, first out
  *   families    c1 c2 c3 │ b2 b3 │ a4    the latest family first, each in the order of its birth;
  *                                     ▲  another worker takes from this end: the largest subtrees
- *   others      y1 o1 o2                 first come, first served
+ *   others      y1 o1 o2                 first in, first out
  * </pre>
  *
  * <p>Invariants:
  *
  * <ul>
- *   <li>Of any {@link #TURNS} fibers in a row one is the first of the others, and one of the oldest
- *       family, if there is any. So two that wake each other for ever, or families without end,
- *       keep nobody out.
- *   <li>No family is empty. Who is born in one slice, that is, between two calls of {@link #next},
- *       is of one family.
+ *   <li>Of any {@link #TURNS} fibers in a row one is the first of the others, and one is of the
+ *       oldest family, if there is any. So two fibers that wake each other for ever, or families
+ *       without end, starve no fiber.
+ *   <li>No family is empty. The fibers that one slice starts, that is, between two calls of {@link
+ *       #next}, are one family.
  * </ul>
  */
 public final class WokenFirstQueue implements Policy.ReadyQueue {
@@ -38,7 +40,7 @@ public final class WokenFirstQueue implements Policy.ReadyQueue {
 
   private int inFamilies;
 
-  // the first of the families if it is that of the fiber that runs, and may have more; else null
+  // the first family, if the running fiber has started it and may add to it; else null
   private @Nullable ArrayDeque<Fiber<?>> growing;
 
   private int turn;
@@ -100,7 +102,7 @@ public final class WokenFirstQueue implements Policy.ReadyQueue {
     return oldest == null ? null : left(oldest, oldest.pollLast());
   }
 
-  /** Takes note that a fiber has left its family, which is the first or the last. */
+  /** Counts a fiber out of its family, which is the first or the last; drops an empty family. */
   private @Nullable Fiber<?> left(ArrayDeque<Fiber<?>> family, @Nullable Fiber<?> fiber) {
     inFamilies--;
     if (family.isEmpty()) {

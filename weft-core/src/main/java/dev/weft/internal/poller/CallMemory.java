@@ -6,16 +6,16 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that calls of the system's go through; one for each thread that calls. Short messages are
- * copied by way of it: an array can be given to a call as it is, but only wrapped in two objects,
- * which the compiler does without in some JVMs and in others not, for every message.
+ * Native memory for system calls; one for each calling thread. Short messages are copied through
+ * it: an array can be passed to a call directly, but only wrapped in two objects per message, which
+ * the JIT compiler removes in some JVMs only.
  */
 public final class CallMemory {
-  /** How many bytes a worker's copies at most; a call on more is worth the objects. */
+  /** How many bytes are copied through a worker's memory; longer messages pass the array. */
   private static final int SHORT = 8 * 1024;
 
-  // outside the heap: the JDK slices the one for the error number at each call, and the compiler
-  // does without that object only as long as its constructors are not too deep below the caller
+  // outside the heap: the JDK slices this segment at each call, and the JIT compiler removes the
+  // slice only as long as its constructors are not too deep below the caller
   private final MemorySegment errno = LinuxCalls.newState();
   private final MemorySegment bytes;
   private final long address;
@@ -25,22 +25,22 @@ public final class CallMemory {
     address = bytes.address();
   }
 
-  /** Creates that of a worker. */
+  /** Creates the memory of a worker. */
   public static CallMemory ofWorker() {
     return new CallMemory(SHORT);
   }
 
-  /** Creates that of another thread, of which there may be many: nothing is copied through it. */
+  /** Creates the memory of another thread; as there may be many, nothing is copied through it. */
   public static CallMemory ofOther() {
     return new CallMemory(0);
   }
 
-  /** Returns up to how many bytes can be copied. */
+  /** Returns how many bytes can be copied at most. */
   public int size() {
     return (int) bytes.byteSize();
   }
 
-  /** Returns where the error number of a call goes. */
+  /** Returns the segment for the error number of a call. */
   public MemorySegment errno() {
     return errno;
   }

@@ -15,7 +15,7 @@ import java.util.function.IntBinaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A poller on Linux's epoll, by foreign functions.
+ * A poller on Linux's epoll(7), called by the foreign function API.
  *
  * <pre>
  *   slots    0      1      2            epoll_data of a registration:
@@ -25,12 +25,12 @@ import org.jspecify.annotations.Nullable;
  *                                       └────────────────────┴──────────────┘
  * </pre>
  *
- * <p>Invariant: an event reaches the object that was registered when it arose, or nobody. The
- * kernel hands back the token; a slot that has a new owner has another number in its token. So it
- * does not matter how late an event is, nor who has the descriptor's number by now.
+ * <p>Invariant: an event reaches the pollable that was registered when it arose, or none. The
+ * kernel hands back the token; a slot with a new pollable has another number in its token. So an
+ * event may come late, and the descriptor's number may have been reused.
  */
 public final class EpollPoller extends Poller {
-  /** What {@code epoll_ctl} and {@code epoll_wait} call it. */
+  /** EPOLLIN; the next ones are EPOLLPRI, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP and so on. */
   public static final int IN = 0x1;
 
   public static final int URGENT = 0x2;
@@ -47,7 +47,7 @@ public final class EpollPoller extends Poller {
   private static final int CLOSE_ON_EXEC = 0x80000;
   private static final int NON_BLOCKING = 0x800;
 
-  /** What a worker runs in one batch: more of them would be cold again when their turn comes. */
+  /** As many as a worker runs in one batch: the data of more would have left the cache by then. */
   private static final int MAX_EVENTS = 64;
 
   /** The kernel packs struct epoll_event on x86 only. */
@@ -72,7 +72,7 @@ public final class EpollPoller extends Poller {
   private int usedSlots = 1; // slot 0 belongs to the eventfd
   private int lastNumber;
 
-  // what the hook keeps here; the worker's thread only
+  // an object of the hook's; the worker's thread only
   private @Nullable Object attachment;
 
   // ---- registering ----
@@ -80,7 +80,7 @@ public final class EpollPoller extends Poller {
   /**
    * Registers a descriptor.
    *
-   * @param interest what to tell of, in epoll's bits
+   * @param interest the events to report, in epoll's bits
    * @return 0, or a negated error number
    */
   public int add(Pollable pollable, int fd, int interest) {
@@ -96,7 +96,9 @@ public final class EpollPoller extends Poller {
     return result;
   }
 
-  /** Returns whether what a descriptor is registered for is a wait of the JDK's that is over. */
+  /**
+   * Returns whether the registration of a descriptor is left over from a wait in the JDK's code.
+   */
   private boolean isLeftOver(int fd) {
     AtomicReferenceArray<@Nullable Pollable> known = slots;
     for (int i = 1; i < known.length(); i++) {
@@ -108,15 +110,15 @@ public final class EpollPoller extends Poller {
     return false;
   }
 
-  /** Changes what a registered descriptor is watched for; it is looked at anew. */
+  /** Changes the events of a registered descriptor; the kernel then checks its state anew. */
   public int modify(Pollable pollable, int fd, int interest) {
     return control(MODIFY, fd, interest, pollable.token);
   }
 
   /**
-   * Watches a descriptor that may have been closed, and its number given to another, since it was
-   * last watched here: registers it if it is not. Called by the worker's thread, which alone closes
-   * this poller, or by the one that polls.
+   * Watches a descriptor that may have been closed, and its number reused, since it was last
+   * watched here: registers it if it is not registered. Called by the worker's thread, which alone
+   * closes this poller, or by the polling thread.
    *
    * @return 0, or a negated error number
    */
@@ -136,19 +138,19 @@ public final class EpollPoller extends Poller {
     return result == -LinuxCalls.ENOENT ? control.call(ADD, fd, interest, pollable.token) : result;
   }
 
-  /** Has the kernel tell nothing more of a descriptor that is watched by edge. */
+  /** Has the kernel report no more events of a descriptor that is watched edge-triggered. */
   public void silence(Pollable pollable, int fd, Control control) {
     if (!isClosed()) {
-      int _ = control.call(MODIFY, fd, EDGE, pollable.token); // or fd is, which is silent too
+      int _ = control.call(MODIFY, fd, EDGE, pollable.token); // fails if fd is closed: silent too
     }
   }
 
-  /** Returns what the hook keeps here; only to be used on the worker's thread. */
+  /** Returns the hook's object; only to be used on the worker's thread. */
   public @Nullable Object attachment() {
     return attachment;
   }
 
-  /** Keeps something for the hook; only to be used on the worker's thread. */
+  /** Keeps an object for the hook; only to be used on the worker's thread. */
   public void attach(Object kept) {
     attachment = kept;
   }
@@ -159,7 +161,7 @@ public final class EpollPoller extends Poller {
     freeSlot(pollable);
   }
 
-  /** Ends the registration of a descriptor whose closing makes the kernel forget it. */
+  /** Ends the registration of a descriptor that is being closed, which ends the kernel's part. */
   public void forget(Pollable pollable) {
     freeSlot(pollable);
   }
@@ -175,7 +177,7 @@ public final class EpollPoller extends Poller {
     }
   }
 
-  /** What a call of epoll_ctl needs; for one thread at a time. */
+  /** The memory for a call of epoll_ctl; for one thread at a time. */
   public final class Control {
     private final int[] event = new int[4];
     private final MemorySegment memory = MemorySegment.ofArray(event);
@@ -243,7 +245,7 @@ public final class EpollPoller extends Poller {
         (newEpoll, newEventfd) -> {
           epoll = newEpoll;
           eventfd = newEventfd;
-          // by edge: each write is told once, and nothing has to be read back
+          // Edge-triggered: each write causes one event, and the eventfd need not be read.
           return new Control().call(ADD, newEventfd, IN | EDGE, WAKE_UP_TOKEN);
         });
   }
@@ -304,7 +306,7 @@ public final class EpollPoller extends Poller {
       if (found != -LinuxCalls.ENOSYS && found != -LinuxCalls.EPERM) {
         return found;
       }
-      nanoseconds = false; // a kernel before 5.11, or a sandbox that does not know it
+      nanoseconds = false; // a kernel before 5.11, or a sandbox without epoll_pwait2
     }
     int millis = (int) Math.min(Integer.MAX_VALUE, (nanos + 999_999) / 1_000_000);
     return LinuxCalls.epollWait(epoll, events, MAX_EVENTS, millis, state);

@@ -9,15 +9,15 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in memory where Linux lets one thread wait until another wakes it. The JVM's own parking
- * is made of the same call, and of a mutex and a condition around it, which cost a wake-up a
- * microsecond.
+ * A futex(2): a word in memory at which one thread waits until another wakes it. The JVM's parking
+ * uses the same system call, but with a mutex and a condition around it, which add a microsecond to
+ * each wake-up.
  *
  * <pre>
  *   memory   0: the word    16: time limit, seconds and nanoseconds    32: error number
  * </pre>
  *
- * <p>Invariant: the word is 1 from {@link #wake} until the next {@link #reset}, and nobody waits
+ * <p>Invariant: the word is 1 from {@link #wake} until the next {@link #reset}, and no thread waits
  * while it is.
  */
 final class Futex {
@@ -25,11 +25,11 @@ final class Futex {
   private static final long WORD_AT = 0;
   private static final long TIME_AT = 16;
   private static final long ERRNO_AT = 32;
-  private static final long SIZE = 64; // a line of the cache of its own
+  private static final long SIZE = 64; // a cache line of its own
 
   private static final VarHandle WORD = JAVA_INT.varHandle();
 
-  /** Set once: whether the calls are linked, and the system lets them through. */
+  /** Set once: whether the calls are linked and the system permits them. */
   private static volatile boolean usable;
 
   private static boolean begun;
@@ -40,12 +40,12 @@ final class Futex {
 
   private Futex() {}
 
-  /** Returns a new one, or null: not yet, or not on this system. */
+  /** Returns a new futex; null before the calls are linked, or if this system has none. */
   static @Nullable Futex create() {
     return usable ? new Futex() : null;
   }
 
-  /** Begins, once, to link the calls, which takes some 100 ms of a thread that nobody waits for. */
+  /** Starts, once, a background thread that links the calls, which takes some 100 ms. */
   static synchronized void prepare() {
     if (!begun && Poller.isEpoll()) {
       begun = true;
@@ -59,22 +59,22 @@ final class Futex {
       tried.wake();
       usable =
           tried.await(Long.MAX_VALUE)
-              == -LinuxCalls.EAGAIN; // as the word is 1; a sandbox says something else
+              == -LinuxCalls.EAGAIN; // because the word is 1; a sandbox returns another error
     } catch (Throwable e) {
       // native access is denied, or there is no such call: workers park as before
     }
   }
 
-  /** Begins anew: a wake-up from now on ends the next wait, one from before does not. */
+  /** Forgets earlier wake-ups: only a wake-up from now on ends the next wait. */
   void reset() {
     WORD.setVolatile(memory, WORD_AT, 0);
   }
 
   /**
-   * Waits for a wake-up since the reset, for so many nanoseconds at most, {@link Long#MAX_VALUE}
-   * for as long as it takes; may return early.
+   * Waits for a wake-up since the reset, for so many nanoseconds at most ({@link Long#MAX_VALUE}:
+   * no limit); may return early.
    *
-   * @return what the system says, as LinuxCalls does
+   * @return the result of {@link LinuxCalls#futexWait}
    */
   long await(long nanos) {
     if (nanos == Long.MAX_VALUE) {
@@ -85,7 +85,7 @@ final class Futex {
     return LinuxCalls.futexWait(memory, 0, time, errno);
   }
 
-  /** Ends the current wait, or the next one unless there is a reset before. */
+  /** Ends the current wait, or the next wait unless a reset comes before it. */
   void wake() {
     WORD.setVolatile(memory, WORD_AT, WOKEN);
     LinuxCalls.futexWake(memory);

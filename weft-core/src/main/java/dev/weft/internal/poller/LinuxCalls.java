@@ -14,19 +14,18 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The system calls that Weft makes itself, all of them. Each returns what the kernel does: a result
- * of 0 or more, else the negated error number.
+ * All system calls that Weft makes itself. Each returns the kernel's result: 0 or more, else the
+ * negated error number.
  *
- * <p>All but the one that waits are <em>critical</em>: the thread stays in Java, which saves the
- * two transitions, and buffers may be arrays on the heap. In return the garbage collector waits for
- * them, so they must not block: every descriptor here is non-blocking.
+ * <p>All but the waiting calls are <em>critical</em> ({@link Linker.Option#critical}): the thread
+ * stays in Java, which saves two transitions, and buffers may be arrays on the heap. In return the
+ * garbage collector waits for them, so they must not block: every descriptor here is non-blocking.
  *
- * <p>Linking takes the JVM some 7 ms for each signature it has not met, and next to nothing for one
- * that it has. So calls of a kind share one: an argument too many is in a register that nobody
- * reads, and an int may be passed, and returned, where there is room for a long. What most programs
- * never call is linked when it is called.
+ * <p>Linking takes the JVM some 7 ms for each new signature, and next to nothing for a known one.
+ * So similar calls share a signature: a surplus argument is in a register that the callee does not
+ * read, and an int may be passed and returned as a long. Rare calls are linked at their first use.
  */
-@SuppressWarnings("restricted") // native access is what it is for
+@SuppressWarnings("restricted") // native access is the purpose of this class
 public final class LinuxCalls {
   public static final int EINTR = 4;
   public static final int EBADF = 9;
@@ -60,7 +59,7 @@ public final class LinuxCalls {
   private static final int MSG_DONTWAIT = 0x40;
   private static final int MSG_NOSIGNAL = 0x4000;
 
-  /** Calls have other numbers on amd64 than on all newer systems. */
+  /** System calls have other numbers on amd64 than on the newer architectures. */
   private static final boolean AMD64 = System.getProperty("os.arch").equals("amd64");
 
   private static final Linker LINKER = Linker.nativeLinker();
@@ -101,8 +100,8 @@ public final class LinuxCalls {
       LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("close"), descriptor("ii"));
 
   /**
-   * On memory outside the heap, by its address: a segment would be an object. Without a detour by
-   * libc's recv and send, which stand ready for the thread to be cancelled: some 25 ns each.
+   * Calls on memory outside the heap, by its address: a segment would be an object. Not by libc's
+   * recv and send, which are cancellation points of pthreads and cost some 25 ns more.
    */
   private static final class ByAddress {
     static final long SENDTO = AMD64 ? 44 : 206;
@@ -128,7 +127,7 @@ public final class LinuxCalls {
             : null;
   }
 
-  /** Waits for, and wakes who waits for, a change of a word in memory; libc has no name for it. */
+  /** futex(2), for which libc has no function. */
   private static final class Futexes {
     static final long NUMBER = AMD64 ? 202 : 98;
     static final int WAIT = 128;
@@ -160,9 +159,9 @@ public final class LinuxCalls {
 
   /**
    * Returns memory for the error number of a call; one for each thread that calls at a time. It is
-   * outside the heap: the JDK slices it at each call, and the compiler does without that object
-   * only as long as its constructors are not too deep below the calling method. They are two levels
-   * less deep for such memory than for an array.
+   * outside the heap: the JDK slices it at each call, and the JIT compiler removes the slice only
+   * as long as its constructors are not too deep below the calling method. They are two levels less
+   * deep for such memory than for an array.
    */
   public static MemorySegment newState() {
     return Arena.ofAuto().allocate(JAVA_INT);
@@ -227,8 +226,8 @@ public final class LinuxCalls {
   }
 
   /**
-   * Waits while the word is as expected, and nobody wakes it, for a time limit, or NULL; returns at
-   * once if it is not. All memory must be off the heap.
+   * Waits until a wake-up, or for a time limit unless NULL; returns at once if the word is not as
+   * expected. All memory must be off the heap.
    */
   static long futexWait(MemorySegment word, int expected, MemorySegment time, MemorySegment state) {
     try {
@@ -447,7 +446,7 @@ public final class LinuxCalls {
     }
   }
 
-  /** Returns what the system calls an error, as in "Connection refused". */
+  /** Returns the system's text for an error number, such as "Connection refused". */
   public static String describe(int errno) {
     try {
       MemorySegment text = (MemorySegment) Errors.STRERROR.invokeExact(errno);

@@ -13,11 +13,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A poller on the JDK's {@link Selector}, for every system. What is ready is told once; who wants
- * to hear of it again says so by {@link #want}.
+ * A poller on the JDK's {@link Selector}, for every system. Events are one-shot: a pollable calls
+ * {@link #want} for each further event.
  *
- * <p>Invariant: a fiber is pinned while it is inside the selector. Its monitors are entered by the
- * worker's loop too, which would otherwise wait for a fiber that only it could run.
+ * <p>Invariant: a fiber is pinned while it is inside the selector. The worker's loop enters the
+ * selector's monitors too, and would otherwise wait for a fiber that only this worker could run.
  */
 public final class NioPoller extends Poller {
   private static final int READING = SelectionKey.OP_READ | SelectionKey.OP_ACCEPT;
@@ -25,11 +25,11 @@ public final class NioPoller extends Poller {
 
   private @Nullable Selector selector;
 
-  // whether a thread waits in select, and would not see what is wanted meanwhile
+  // whether a thread waits in select, which a change of a key's interest set does not reach
   private volatile boolean waiting;
 
   /**
-   * Registers a channel, for nothing as yet.
+   * Registers a channel, without events as yet.
    *
    * @throws java.nio.channels.IllegalBlockingModeException if the channel is in blocking mode
    */
@@ -50,41 +50,41 @@ public final class NioPoller extends Poller {
     return wanted & channel.validOps();
   }
 
-  /** Asks to be told once when it is ready in one of these directions; from any thread. */
+  /** Asks for one event when the channel is ready in one of these directions; on any thread. */
   public void want(SelectionKey key, int directions) {
     boolean pinned = Pinning.begin();
     try {
       key.interestOpsOr(operations(key.channel(), directions));
       wakeIfWaiting();
     } catch (CancelledKeyException e) {
-      // the channel has been closed, which its waiters are told by the one who does
+      // the thread that has closed the channel wakes its waiters
     } finally {
       Pinning.end(pinned);
     }
   }
 
-  /** Ceases to ask. */
+  /** Takes back a {@link #want}. */
   public void unwant(SelectionKey key, int directions) {
     boolean pinned = Pinning.begin();
     try {
       key.interestOpsAnd(~operations(key.channel(), directions));
     } catch (CancelledKeyException e) {
-      // closed: nothing will be told
+      // the channel is closed: no event will come
     } finally {
       Pinning.end(pinned);
     }
   }
 
-  /** To be called after a registered channel was closed: the selector has to let go of it. */
+  /** To be called after a registered channel was closed: the selector has to deregister it. */
   public void flush() {
     wakeIfWaiting();
   }
 
-  /** Ends a registration whose channel is being closed: the selector has to let go of it. */
+  /** Ends the registration of a channel that is being closed, also in a waiting selector. */
   public void cancel(SelectionKey key) {
     boolean pinned = Pinning.begin();
     try {
-      key.cancel(); // before it is woken, not after, by the JDK
+      key.cancel(); // before the wake-up: the JDK's close would cancel it after
       wakeIfWaiting();
     } finally {
       Pinning.end(pinned);
@@ -132,7 +132,7 @@ public final class NioPoller extends Poller {
     }
   }
 
-  /** Rounds up: a wait that ends too soon would have to be made again. 0 is for ever. */
+  /** Rounds up, because a wait that ends early is repeated. 0 means no limit. */
   private static long millis(long nanos) {
     return nanos == Long.MAX_VALUE ? 0 : nanos / 1_000_000 + 1;
   }

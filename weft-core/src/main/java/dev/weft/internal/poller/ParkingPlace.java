@@ -4,28 +4,28 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a worker without descriptors waits: by the JVM's parking at first; by a {@link Futex}, if
- * the system has it, once it has waited so often that linking it is worth the while.
+ * The place where a worker without descriptors waits: by LockSupport.park at first; by a {@link
+ * Futex}, if the system has it, once the worker has waited so often that linking the calls pays.
  *
  * <pre>
- *   worker:  enter(); if (nothing has happened) await(nanos); leave();
- *   others:  make something happen; wake();
+ *   worker:         enter(); if (!condition) await(nanos); leave();
+ *   other threads:  condition = true; wake();
  * </pre>
  *
- * <p>Invariant: no wake-up is lost. A waker looks at futex and parked after it has made something
- * happen; the worker sets them, or resets the futex, before it looks whether something has.
+ * <p>Invariant: no wake-up is lost. A waking thread sets the condition and then reads futex and
+ * parked; the worker sets parked, or resets the futex, and then reads the condition.
  */
 final class ParkingPlace {
-  /** How many waits are often. */
+  /** After how many waits the futex calls are linked. */
   private static final int OFTEN = 1_000;
 
-  // the worker, if it parks or is about to
+  // the worker's thread, while it parks or is about to
   private volatile @Nullable Thread parked;
 
-  // once it is there, the worker waits by it
+  // not null once the worker waits by it
   private volatile @Nullable Futex futex;
 
-  // how many more waits until it is often; the worker's thread only
+  // how many more waits until the futex calls are linked; the worker's thread only
   private int waitsLeft;
 
   ParkingPlace() {
@@ -51,13 +51,13 @@ final class ParkingPlace {
     }
   }
 
-  /** Waits to be woken since it entered, for so many nanoseconds at most; may return early. */
+  /** Waits for a wake-up since enter(), for so many nanoseconds at most; may return early. */
   void await(long nanos) {
     Futex by = futex;
     if (by != null) {
       by.await(nanos);
     } else if (nanos == Long.MAX_VALUE) {
-      LockSupport.park(this); // takes the system half a microsecond less to come back from
+      LockSupport.park(this); // returns half a microsecond faster than a park with a limit
     } else {
       LockSupport.parkNanos(this, nanos);
     }
@@ -65,16 +65,16 @@ final class ParkingPlace {
 
   void leave() {
     if (parked != null) {
-      parked = null; // not for nothing: it is a fence
+      parked = null; // Check first: a volatile store costs a fence.
     }
   }
 
-  /** Returns whether the next wait is by a futex. */
+  /** Returns whether the next wait uses a futex. */
   boolean hasFutex() {
     return futex != null;
   }
 
-  /** Ends the wait of the one who has entered, if any, or is about to wait. */
+  /** Ends the wait of a worker that has entered, also if it is only about to wait. */
   void wake() {
     Futex by = futex;
     if (by != null) {

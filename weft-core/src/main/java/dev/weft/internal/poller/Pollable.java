@@ -1,13 +1,13 @@
 package dev.weft.internal.poller;
 
-/** Something that can become readable or writable, and is told so by the poller it is added to. */
+/** A socket or channel that is registered at a poller, which calls it when it is ready. */
 public abstract class Pollable {
   // its slot and the number of its registration, for EpollPoller; 0 if it has none
   volatile long token;
 
   /**
-   * Called by the thread that polls, when something may be read or written, or has failed (both).
-   * Must not block. It may be called for no reason.
+   * Called by the polling thread when it may be readable or writable, or has failed (both). Must
+   * not block. The call may be spurious.
    *
    * @param directions a set of {@link Poller#READ} and {@link Poller#WRITE}
    * @param ended whether the other side will send no more, or an error is pending
@@ -15,8 +15,8 @@ public abstract class Pollable {
   protected abstract void onReady(int directions, boolean ended);
 
   /**
-   * Asked when another pollable is to be registered for this descriptor: returns true if this one
-   * was registered for it, is not waited for, and gives it up.
+   * Called when another pollable is to be registered for a descriptor: returns true if this
+   * pollable was registered for it, no thread waits at it, and it gives the registration up.
    */
   protected boolean letsGo(int fd) {
     return false;

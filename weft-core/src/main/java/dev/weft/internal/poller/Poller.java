@@ -8,21 +8,25 @@ import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Where an idle worker waits, and what tells it that a descriptor is ready. The worker's thread
- * waits; any thread wakes it, registers, and may poll in its place while it is stuck.
+ * A worker's poller: the place where an idle worker sleeps, and the source of events of ready
+ * descriptors. The worker's thread sleeps in it; any thread may wake it, register descriptors, and
+ * poll in its place while the worker is stuck. (The shape is that of {@code sun.nio.ch.Poller}: an
+ * abstract class with a few hooks for each system.)
  *
- * <p>Until something is registered the worker just parks: the system's poller is made when it is
- * first needed, so a scheduler without I/O pays nothing for it.
+ * <p>Until the first registration the worker just parks: the system's poller (epoll or a selector)
+ * is made when it is first needed, so a scheduler without I/O pays nothing for it.
  *
  * <p>Invariants:
  *
  * <ul>
- *   <li>Nobody waits in {@link #select} unless polling is 1, and it is so for one thread at a time.
- *   <li>No wake-up is lost while the poller is being made: a waker sets woken and then looks at
- *       made; the worker looks at made and then at woken; and who sets made then wakes it.
- *   <li>made never goes back to false; closed never does either.
- *   <li>The system's poller is released when closed is set and nobody is in between enter and exit,
- *       nor polls: its descriptors have no chance to be another's when they are used.
+ *   <li>A thread is in {@link #select} only while it has set polling to 1; one thread at a time
+ *       can.
+ *   <li>No wake-up is lost while the system's poller is being made: a waking thread sets woken and
+ *       then reads made; the worker reads made and then woken; and the thread that sets made wakes
+ *       the worker afterwards.
+ *   <li>made and closed never go back to false.
+ *   <li>The system's poller is released once closed is set, no thread is between enter and exit,
+ *       and none polls: no thread uses its descriptors after their numbers may have been reused.
  * </ul>
  */
 public abstract class Poller {
@@ -48,7 +52,7 @@ public abstract class Poller {
     }
   }
 
-  /** How long a worker naps instead of waiting in select when the process ends. */
+  /** How long a worker parks instead of waiting in select when the process ends. */
   private static final long LAST_NAP_NANOS = 1_000_000;
 
   private static volatile boolean processEnds;
@@ -56,7 +60,7 @@ public abstract class Poller {
   private final ParkingPlace place = new ParkingPlace();
   private volatile boolean woken;
 
-  // whether the system's poller is there
+  // whether the system's poller exists
   private volatile boolean made;
   private volatile boolean closed;
 
@@ -64,7 +68,7 @@ public abstract class Poller {
   @SuppressWarnings("unused")
   private volatile int polling;
 
-  // how many threads use the system's poller otherwise
+  // how many threads are between enter and exit
   @SuppressWarnings("unused")
   private volatile int users;
 
@@ -74,9 +78,9 @@ public abstract class Poller {
   }
 
   /**
-   * Returns whether descriptors of Weft's own are used.
+   * Returns whether epoll is used, and with it descriptors of Weft's own.
    *
-   * @throws IllegalArgumentException if the property names a poller that there is not
+   * @throws IllegalArgumentException if {@code -Dweft.poller} names a poller that does not exist
    */
   public static boolean isEpoll() {
     return Choice.EPOLL;
@@ -109,8 +113,8 @@ public abstract class Poller {
   // ---- the worker's side ----
 
   /**
-   * Waits until woken or something is ready, or for so many nanoseconds, {@link Long#MAX_VALUE} for
-   * as long as it takes; may return early.
+   * Waits until it is woken, a descriptor is ready, or so many nanoseconds have passed ({@link
+   * Long#MAX_VALUE}: no limit); may return early.
    */
   public final void await(long nanos) {
     if (processEnds) {
@@ -137,7 +141,7 @@ public abstract class Poller {
     }
   }
 
-  /** Has workers that are woken from now on nap, not wait in native code: see ProcessEnd. */
+  /** Has workers that wake from now on park and not wait in native code: see ProcessEnd. */
   public static void processEnds() {
     processEnds = true;
   }
@@ -156,7 +160,7 @@ public abstract class Poller {
     }
   }
 
-  /** Takes what is ready now, unless another thread is at it; called by any thread. */
+  /** Handles the events that are ready now, unless another thread is polling; on any thread. */
   public final void poll() {
     if (made && lock()) {
       try {
@@ -175,8 +179,8 @@ public abstract class Poller {
   }
 
   /**
-   * Closes it when its scheduler has stopped. Who still waits by it is woken, sees that it is
-   * closed, and goes to another one.
+   * Closes it when its scheduler has stopped. Fibers and threads that still wait at it are
+   * unparked, see that it is closed, and register at another poller.
    */
   public final void close() {
     synchronized (this) {
@@ -197,7 +201,7 @@ public abstract class Poller {
     }
   }
 
-  /** Returns whether it is closed, and will tell nobody anything any more. */
+  /** Returns whether it is closed: no event comes from it any more. */
   public final boolean isClosed() {
     return closed;
   }
@@ -205,13 +209,13 @@ public abstract class Poller {
   // ---- for implementations ----
 
   /**
-   * Makes the system's poller if there is none yet; called by whoever registers, on any thread.
+   * Makes the system's poller if there is none yet; called before each registration, on any thread.
    *
    * @throws UncheckedIOException if the system refuses
    */
   final void ensureMade() {
     if (!made) {
-      boolean pinned = Pinning.begin(); // a worker takes the monitor too, when it closes
+      boolean pinned = Pinning.begin(); // a worker enters the monitor too, in close()
       try {
         synchronized (this) {
           if (!made && !closed) {
@@ -222,11 +226,13 @@ public abstract class Poller {
       } finally {
         Pinning.end(pinned);
       }
-      place.wake(); // it must wait in select from now on
+      place.wake(); // the worker must wait in select from now on
     }
   }
 
-  /** Begins to use it; returns false, and nothing needs to be ended, if it is closed. */
+  /**
+   * Begins to use the system's poller; returns false, without an exit() to come, if it is closed.
+   */
   final boolean enter() {
     USERS.getAndAdd(this, 1);
     if (closed) {
@@ -242,13 +248,13 @@ public abstract class Poller {
 
   abstract void make();
 
-  /** Tells those that are ready, after waiting for so long; 0: not at all, and often called so. */
+  /** Waits for so long, or not at all if 0, the frequent case; calls onReady of ready pollables. */
   abstract void select(long nanos);
 
   /** Makes the current or the next select return. */
   abstract void wakeSelect();
 
-  /** Gives back what make made, and wakes everything that is registered. */
+  /** Closes the system's poller and calls onReady of every registered pollable. */
   abstract void release();
 
   private boolean lock() {

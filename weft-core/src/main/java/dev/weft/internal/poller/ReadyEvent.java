@@ -1,10 +1,10 @@
 package dev.weft.internal.poller;
 
 /**
- * What a thread waits for. The thread that makes it come about unparks the waiting thread
- * afterwards. Its text is what dumps say the fiber waits for.
+ * An event that a thread waits for. The thread that causes the event unparks the waiting thread
+ * afterwards. Dumps show its text as the thing that the fiber waits for.
  */
 public interface ReadyEvent {
-  /** Returns whether it has come about. */
+  /** Returns whether the event has come. */
   boolean hasCome();
 }

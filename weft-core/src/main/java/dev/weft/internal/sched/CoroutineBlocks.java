@@ -5,24 +5,24 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The deadlines and shields that the body of one coroutine is in. While the coroutine is suspended
- * they are no limit on the thread or fiber that goes on, so they leave with it and come back with
- * it. Only its owner, the thread or fiber that resumes it, touches them.
+ * they must not limit its resumer, so they leave the thread with the coroutine and come back with
+ * it. Only the thread or fiber that resumes the coroutine touches them.
  */
 public final class CoroutineBlocks {
-  // how many deadlines and shields there are; the shields of these
+  // how many deadlines and shields there are together; how many shields
   int limits;
   int shields;
 
   // the innermost deadline, while the coroutine is suspended
   private @Nullable Deadline suspended;
 
-  /** What a running coroutine's continuation is made with. */
+  /** The target of a coroutine's continuation. */
   public interface Holder {
-    /** Returns those of the coroutine. */
+    /** Returns the blocks of the coroutine. */
     CoroutineBlocks blocks();
   }
 
-  /** Returns those of the coroutine that runs, or null outside coroutines. */
+  /** Returns the blocks of the running coroutine, or null outside coroutines. */
   static @Nullable CoroutineBlocks current() {
     return RawContinuation.current() instanceof Holder holder ? holder.blocks() : null;
   }

@@ -6,8 +6,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the running fiber does by itself: yield, sleep, suspend, move, and what every call of Weft's
- * that may wait does first. Outside fibers the calling thread waits, or is refused.
+ * The operations of the current fiber on itself: yield, sleep, suspend, move, and the first step of
+ * every call of Weft's that may wait. Outside fibers a sleep parks the thread; the others throw.
  */
 public final class CurrentFiber {
   private CurrentFiber() {}
@@ -19,8 +19,8 @@ public final class CurrentFiber {
   }
 
   /**
-   * Yields if the policy gives slices and this one is used up; called by whatever enters Weft and
-   * does not wait.
+   * Yields if the policy limits slices and the current slice has expired; called by every entry
+   * into Weft that does not wait.
    */
   public static void yieldIfSliceExpired() {
     yieldIfSliceExpired(FiberCore.currentOrNull());

@@ -12,25 +12,25 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A limit on what the current thread does between {@link #start} and {@link #finish}: when the time
- * is over the thread is interrupted, if it is a fiber each wait of it fails until finish, and the
- * scopes that were opened inside the limit are cancelled. While a coroutine is suspended, what it
- * began is no limit on the code that goes on: see {@link #leave}. A shield inside the limit holds
- * all of this back: see {@link OpenBlocks}.
+ * A time limit on the current thread from {@link #start} to {@link #finish}. When the limit passes,
+ * its timer interrupts the thread and cancels the scopes that were opened inside the limit; if the
+ * thread is a fiber, each of its waits fails until finish. The deadlines that a coroutine has
+ * started are not in force while it is suspended: see {@link #leave}. A shield inside the limit
+ * holds all of this back: see {@link OpenBlocks}.
  *
  * <p>Invariants: the deadlines of a thread that have not finished form a list, from its innermost
- * along outer; those of a coroutine that is suspended are a list of its own. The thread that takes
- * the state away from RUNNING decides. If the timer does, finish waits until the timer has sent its
- * interrupt and takes that back, so that none is left over; unless another deadline of the list has
- * passed too, which the body has yet to notice, or a foreign interrupt came first and the body has
- * not noticed that. (When two have passed at once nothing tells whose interrupt it was: it is taken
- * for this one's.)
+ * along outer; the deadlines of a suspended coroutine are a list of their own. The compare-and-set
+ * of the state away from RUNNING decides whether the limit passed. If the timer won, finish waits
+ * until the timer has sent its interrupt and clears that, so that none is left over; unless another
+ * deadline of the list has passed too, which the body has yet to notice, or a foreign interrupt
+ * came first and the body has not noticed it. (If two deadlines have passed, an interrupt does not
+ * say which of them sent it: finish attributes it to its own.)
  */
 public final class Deadline extends TimerNode {
   private static final int RUNNING = 0;
   private static final int EXPIRING = 1;
   private static final int EXPIRED = 2;
-  private static final int FINISHED = 3; // or not in force, its coroutine being suspended
+  private static final int FINISHED = 3; // also while its coroutine is suspended
   private static final FiberOptions CANCELLER = FiberOptions.named("deadline");
   private static final VarHandle STATE;
 
@@ -50,16 +50,16 @@ public final class Deadline extends TimerNode {
   private OpenBlocks blocks = OpenBlocks.of(fiber);
   private int depth = blocks.shields();
 
-  // the one around it; changed by the thread itself, when a coroutine is suspended or goes on
+  // the deadline around it; changed by the thread itself, when a coroutine is suspended or resumed
   private @Nullable Deadline outer = blocks.deadline();
 
   private final long time;
 
-  // where the timer is; changed by the thread itself
+  // the worker that has the timer; changed by the thread itself
   private Worker worker;
 
-  // whether a foreign interrupt was there before this one's; written by the timer before EXPIRED,
-  // then by the thread itself
+  // whether the thread was interrupted before this deadline interrupted it; written by the timer
+  // before EXPIRED, then by the thread itself
   private boolean interruptedBefore;
 
   @SuppressWarnings("unused")
@@ -91,7 +91,7 @@ public final class Deadline extends TimerNode {
     }
   }
 
-  /** Returns whether the time was over before this was called. */
+  /** Ends the limit; returns whether it had passed. */
   public boolean finish() {
     blocks.setDeadline(outer);
     if (coroutine != null) {
@@ -103,8 +103,8 @@ public final class Deadline extends TimerNode {
   // ---- coroutines ----
 
   /**
-   * Takes the deadlines of a coroutine that has just been suspended off this thread, whose
-   * innermost they are. Returns the innermost of them.
+   * Takes the deadlines of a coroutine that has just been suspended off this thread: they are its
+   * innermost ones. Returns the innermost of them.
    */
   static @Nullable Deadline leave(CoroutineBlocks coroutine, OpenBlocks blocks) {
     int depthOutside = blocks.shields() - coroutine.shields;
@@ -124,7 +124,7 @@ public final class Deadline extends TimerNode {
     return first;
   }
 
-  /** Puts them back, now that it is resumed; the time of some may be over. */
+  /** Puts the deadlines of a coroutine back when it is resumed; some may pass at once. */
   static void enter(@Nullable Deadline first, OpenBlocks blocks, int depthOutside) {
     Deadline around = blocks.deadline();
     Deadline last = null;
@@ -152,7 +152,7 @@ public final class Deadline extends TimerNode {
 
   // ---- the end ----
 
-  /** Ends it, or returns false if its time is over; its interrupt is taken back then. */
+  /** Ends it; if it has passed, clears its interrupt and returns false. */
   private boolean endBeforeTime() {
     if (STATE.compareAndSet(this, RUNNING, FINISHED)) {
       worker.remove(this);
@@ -171,7 +171,7 @@ public final class Deadline extends TimerNode {
     return false;
   }
 
-  /** Returns whether another one has passed too; the interrupt it has seen may have been ours. */
+  /** Returns whether another deadline has passed too; it may have seen this one's interrupt. */
   private boolean lookAtOthers() {
     boolean over = false;
     for (Deadline other = blocks.deadline(); other != null; other = other.outer) {
@@ -183,7 +183,7 @@ public final class Deadline extends TimerNode {
     return over;
   }
 
-  /** Waits for the timer, if its time is over; returns whether it is. */
+  /** If it has passed, waits until the timer has sent the interrupt and returns true. */
   boolean awaitInterruptSent() {
     if (!hasPassed()) {
       return false;
@@ -194,7 +194,7 @@ public final class Deadline extends TimerNode {
     return true;
   }
 
-  /** Told by the thread, for a time that is over, whether a foreign interrupt waits as well. */
+  /** Called by the thread after it has passed: whether a foreign interrupt is pending as well. */
   void setInterruptedBefore(boolean foreign) {
     interruptedBefore = foreign;
   }
@@ -222,7 +222,7 @@ public final class Deadline extends TimerNode {
     return outer;
   }
 
-  /** Returns whether this is the one given, or inside it. */
+  /** Returns whether this is the given deadline, or inside it. */
   boolean isWithin(Deadline other) {
     for (Deadline one = this; one != null; one = one.outer) {
       if (one == other) {
@@ -257,7 +257,9 @@ public final class Deadline extends TimerNode {
     }
   }
 
-  /** Has a fiber cancel them: the lock of a scope may be taken, and a worker must not wait. */
+  /**
+   * Starts a fiber that cancels them: the lock of a scope may be held, and a worker must not wait.
+   */
   private void cancelScopesInside() {
     List<ScopeCore> inside = ScopeTree.inside(this, blocks);
     if (!inside.isEmpty()) {

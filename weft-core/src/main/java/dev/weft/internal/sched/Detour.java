@@ -1,6 +1,6 @@
 package dev.weft.internal.sched;
 
-/** The way of a fiber to a helper thread and back, as its scheduler sees it. */
+/** A blocking call of a fiber as its scheduler sees it: the way to a helper thread and back. */
 public interface Detour {
   /** Returns whether a helper runs the fiber now. */
   boolean isOnHelper();

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * {@link EndWaiters}.
  */
 final class EndWaiter {
-  /** What a fiber refers to that is done. */
-  static final EndWaiter CLOSED = new EndWaiter("nobody");
+  /** Closes the list of waiters: a fiber that is done refers to it. */
+  static final EndWaiter CLOSED = new EndWaiter("closed");
 
   private final Object waiter;
 
@@ -29,10 +29,10 @@ final class EndWaiter {
     assert !needed.isEmpty();
   }
 
-  /** A thread that waits for the end and does not care how it was. */
+  /** A thread that waits for the end only: it does not count as an observer of a failure. */
   record Onlooker(Thread thread) {}
 
-  /** Returns whether a failure is known to somebody once this waiter has been told. */
+  /** Returns whether this waiter, once told, counts as an observer of a failure. */
   boolean observes() {
     return !(waiter instanceof Onlooker);
   }

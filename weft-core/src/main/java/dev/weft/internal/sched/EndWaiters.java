@@ -4,8 +4,8 @@ import dev.weft.internal.lock.SpinLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The waiters for the end of one fiber, if it has had more than one at a time. Joining and leaving
- * take the same time however many they are: a hundred thousand joiners may time out at once.
+ * The waiters for the end of one fiber, if it has had more than one at a time. To add and to remove
+ * a waiter takes constant time: a hundred thousand callers of join may time out at once.
  *
  * <p>Invariants, under the lock, which this list is:
  *

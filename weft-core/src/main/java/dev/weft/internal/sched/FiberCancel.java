@@ -53,7 +53,9 @@ public abstract sealed class FiberCancel<T> extends FiberThread<T> permits Fiber
     return first;
   }
 
-  /** Cancels it, but not the scopes that it has opened; returns whether it was the first to. */
+  /**
+   * Cancels it, but not the scopes that it has opened; returns whether this was the first cancel.
+   */
   final boolean cancelAlone() {
     boolean first = markCancelled();
     if (first) {
@@ -75,7 +77,7 @@ public abstract sealed class FiberCancel<T> extends FiberThread<T> permits Fiber
       Thread waiting = threadOrNull();
       OpenBlocks open = blocks;
       if (waiting != null && (open == null || !open.isShielded())) {
-        waiting.interrupt(); // a fiber without a thread has not started, and will not
+        waiting.interrupt(); // a cancelled fiber without a thread will not start its body
       }
     } finally {
       cancelSent = true;
@@ -100,7 +102,7 @@ public abstract sealed class FiberCancel<T> extends FiberThread<T> permits Fiber
     EXPIRED_DEADLINES.getAndAdd(this, 1);
   }
 
-  /** Called by this fiber when the withTimeout of a deadline that has passed is through. */
+  /** Called by this fiber when the withTimeout of a deadline that has passed ends. */
   final void deadlineFinished() {
     EXPIRED_DEADLINES.getAndAdd(this, -1);
   }
@@ -155,7 +157,7 @@ public abstract sealed class FiberCancel<T> extends FiberThread<T> permits Fiber
     return open != null && open.scope() != null;
   }
 
-  /** Returns whether a time limit may end its waits; from another thread a moment ago's answer. */
+  /** Returns whether a deadline may end its waits; other threads may get an outdated answer. */
   public final boolean hasDeadline() {
     OpenBlocks open = blocks;
     return open != null && open.deadline() != null;

@@ -68,17 +68,17 @@ public final class FiberCore<T> extends FiberCancel<T> {
 
   private final boolean guest;
 
-  // where it belongs; changed by switchTo, on itself
+  // the scheduler it belongs to; changed by switchTo, which this fiber calls
   private volatile SchedulerCore scheduler;
 
-  // where it is queued when it becomes ready, unless its policy says otherwise. Like worker a plain
-  // field: a stale answer sends it to a worker that will do as well
+  // its home worker: where it is queued when it becomes ready, unless the placement says otherwise.
+  // A plain field, like worker: a stale value queues it at another worker, which runs it as well
   Worker home;
 
   // the worker that runs it, or ran it last
   public Worker worker;
 
-  // the only thread it may run on, or -1
+  // the index of the worker that it is bound to, or -1
   private volatile int boundThread;
 
   private volatile int turn;
@@ -113,10 +113,10 @@ public final class FiberCore<T> extends FiberCancel<T> {
   // how often it has disabled the hook and not enabled it again; this fiber only
   private int hookDisabled;
 
-  // its way to a helper thread and back, if it is on one; set by this fiber
+  // its blocking call, while it is in one; set by this fiber
   public volatile @Nullable Detour away;
 
-  // the worker whose registry it is in, and its place there; under that worker's duty lock
+  // the worker that lists it in its registry, and its index there; under that worker's duty lock
   @Nullable Worker registeredAt;
   int registeredPlace;
 
@@ -128,7 +128,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
     this.worker = home;
     this.boundThread = options.thread();
     this.guest = false;
-    TURN.set(this, QUEUED); // or thread() would queue it before begin() does
+    TURN.set(this, QUEUED); // so that thread() does not queue it before begin() does
   }
 
   /** Creates the fiber of a virtual thread that code inside the host has started. */
@@ -163,14 +163,14 @@ public final class FiberCore<T> extends FiberCancel<T> {
     return ofOrNull(Thread.currentThread());
   }
 
-  /** Returns the fiber whose thread this is, or null if it is another's. */
+  /** Returns the fiber that this thread belongs to, or null if it is no fiber's thread. */
   public static @Nullable FiberCore<?> ofOrNull(Thread thread) {
     return thread.isVirtual() && VirtualThreads.executorOf(thread) instanceof FiberExecutor executor
         ? executor.fiber()
         : null;
   }
 
-  /** Returns the thread for people: as the fiber it is, if it is one. */
+  /** Returns the thread's text for messages: the fiber's, if the thread is a fiber's. */
   public static String describe(Thread thread) {
     FiberCore<?> fiber = ofOrNull(thread);
     return fiber != null ? fiber.toString() : thread.toString();
@@ -191,13 +191,14 @@ public final class FiberCore<T> extends FiberCancel<T> {
     } finally {
       endSuspend();
     }
-    PERMIT.getAndSet(this, false); // reads too: what came before the schedule it uses up is seen
+    // An exchange, not a store: reading the permit makes schedule() happen-before this return.
+    PERMIT.getAndSet(this, false);
     if (interrupted) {
       ownThread().interrupt();
     }
   }
 
-  @SuppressWarnings("NonAtomicVolatileUpdate") // by this fiber alone
+  @SuppressWarnings("NonAtomicVolatileUpdate") // only this fiber writes it
   private void endSuspend() {
     suspends++;
   }
@@ -209,8 +210,8 @@ public final class FiberCore<T> extends FiberCancel<T> {
   }
 
   /**
-   * Returns what wakes the current suspend of this fiber, or the next one if it is in none; once
-   * that has returned it wakes nothing.
+   * Returns a waker of the current suspend of this fiber, or of the next suspend if it is in none.
+   * Once that suspend has returned, the waker does nothing.
    */
   Runnable suspendWaker() {
     int suspend = suspends;
@@ -240,7 +241,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
     assert Worker.endNoPark(here);
   }
 
-  /** Unparks a thread, be it a fiber's or not. */
+  /** Unparks a thread, a fiber's or a plain one. */
   public static void unpark(Thread thread) {
     FiberCore<?> fiber = ofOrNull(thread);
     if (fiber != null) {
@@ -250,14 +251,14 @@ public final class FiberCore<T> extends FiberCancel<T> {
     }
   }
 
-  /** Unparks its thread: as a rule that is parked, and needs no permit. */
+  /** Unparks its thread, which is parked as a rule and then needs no LockSupport permit. */
   public void unpark() {
     Thread parked = threadOrNull();
     if (parked == null || !Mounting.unparkIfParked(parked)) {
       LockSupport.unpark(parked);
       return;
     }
-    boolean pinned = Pinning.begin(); // as the JDK does: a waker must not be unmounted
+    boolean pinned = Pinning.begin(); // as VirtualThread.unpark: a waker must not be unmounted
     try {
       becomeReady();
     } finally {
@@ -265,7 +266,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
     }
   }
 
-  /** Takes a slice that is handed out. Called on any thread, often inside JDK code. */
+  /** Takes the turn and queues the fiber. Called on any thread, often inside JDK code. */
   void becomeReady() {
     while (true) {
       int seen = turn;
@@ -285,7 +286,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
     }
   }
 
-  /** As a rule it is queued; but a worker may have found it without a slice. */
+  /** The fiber is still queued as a rule; but a worker may have taken it before it had a slice. */
   @Override
   void becomeReadyElsewhere() {
     if (!worker.runsHere(this)) {
@@ -293,14 +294,12 @@ public final class FiberCore<T> extends FiberCancel<T> {
     }
   }
 
-  /** Leaves a slice that the JDK has ended; returns false if the next one has been handed out. */
+  /** Leaves a slice that the JDK has ended; returns false if the fiber is ready again already. */
   boolean leaveRunning() {
     return turn == RUNNING && TURN.compareAndSet(this, RUNNING, IDLE);
   }
 
-  /**
-   * Queues this fiber where it belongs; {@code here} is the worker whose thread this is, if any.
-   */
+  /** Queues this fiber where it belongs; {@code here} is the current thread's worker, if any. */
   public void enqueue(@Nullable Worker here) {
     if (handToHelper()) {
       return;
@@ -313,27 +312,27 @@ public final class FiberCore<T> extends FiberCancel<T> {
     }
   }
 
-  /** Where this ready fiber is to be queued, asked on the thread of this worker, if of any. */
+  /** Returns where to queue this ready fiber; {@code here} is the current thread's worker. */
   Worker placeFrom(@Nullable Worker here) {
     return here != null && here == home && !isBound() && here.scheduler == scheduler
-        ? here // at home, as a rule: found without a look at the placement
+        ? here // the usual case needs no look at the placement
         : scheduler.placement.forReady(this, here);
   }
 
-  /** The worker whose thread this is, if it is one of interest to this fiber. */
+  /** Returns the current thread's worker, if it may become the place of this fiber. */
   private @Nullable Worker currentWorker() {
     Thread me = Thread.currentThread();
     if (!me.isVirtual()) {
       if (worker.isServedBy(me)) {
         return worker;
       }
-      return isNew() ? null : Worker.ofThisThread(); // a new one has been dealt its place
+      return isNew() ? null : Worker.ofThisThread(); // begin() has placed a new fiber
     }
     FiberCore<?> waker = currentOrNull();
     return waker == null ? null : waker.workerHere();
   }
 
-  /** Gives this ready fiber to the helper that is to run it; returns false if none is. */
+  /** Gives this ready fiber to the helper that runs its blocking call; false if it is in none. */
   boolean handToHelper() {
     Detour call = away;
     return call != null && call.takes();
@@ -341,7 +340,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
 
   // ---- being abandoned ----
 
-  /** Ends it for its waiters, though its body has not: its scheduler will not run it again. */
+  /** Ends it for its waiters, though its body has not ended: no worker will run it again. */
   void abandon() {
     abandoned = true;
     recordAbandoned();
@@ -357,7 +356,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
 
   // ---- the hook, as this fiber has it ----
 
-  /** Undoes one disable, of this fiber, the current one: see {@link dev.weft.Hook#enable}. */
+  /** Undoes one disableHook() of this fiber, the current one: {@link dev.weft.Hook#enable}. */
   public void enableHook() {
     if (hookDisabled == 0) {
       throw new IllegalStateException(
@@ -380,7 +379,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
     return hookDisabled == 0;
   }
 
-  /** Undoes what the body has disabled and not enabled. */
+  /** Enables the hook as often as the body has disabled it and not enabled it. */
   void enableHookAgain() {
     while (hookDisabled > 0) {
       enableHook();
@@ -427,7 +426,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
     return call != null && call.isOnHelper();
   }
 
-  /** Returns whether this fiber, which runs or waits, gives its thread away when it waits. */
+  /** Returns whether this fiber, which runs or waits, unmounts from its carrier when it waits. */
   public boolean canLeaveThread() {
     return hookDisabled == 0 && !isOnHelper();
   }
@@ -458,7 +457,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
     boundThread = thread;
   }
 
-  /** Returns whether its thread waits, be it in the body or after its end. */
+  /** Returns whether its thread waits, in the body or after the end of the body. */
   public boolean isWaiting() {
     return turn == IDLE;
   }
@@ -492,7 +491,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
     }
   }
 
-  /** Returns whether its body has begun; that of a guest counts as if it had. */
+  /** Returns whether its body has begun; a guest's body counts as begun. */
   public boolean hasStarted() {
     return body == null || body instanceof LeakProbe;
   }

@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>{@link #outcome} changes as drawn in {@link Outcome}; once the fiber is done it stays.
- *   <li>No joiner is missed: a joiner adds its waiter and then looks at the outcome; the fiber sets
- *       the outcome and then closes the list of waiters.
- *   <li>To record the end and to wake the joiners needs no memory.
+ *   <li>No wake-up is lost: a caller of join adds its waiter and then looks at the outcome; the
+ *       fiber sets the outcome and then closes the list of waiters.
+ *   <li>To record the end and to wake the callers of join allocates nothing.
  * </ul>
  */
 public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
@@ -58,7 +58,7 @@ public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
   // null, an EndWaiter, EndWaiters if there are more, or CLOSED
   private volatile @Nullable Object waiters;
 
-  // true if a failure need not be reported: a thread has joined, or will
+  // true if a failure need not be reported: a thread has called join, or will
   private volatile boolean observed;
 
   FiberEnd() {}
@@ -156,7 +156,7 @@ public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
     return Outcome.failureOf(outcome);
   }
 
-  /** Takes note that the failure is known, or will be, to a thread that can act on it. */
+  /** Records that a thread which can act on the failure knows of it, or will. */
   public final void observe() {
     observed = true;
     core().unobserved.observed(this);
@@ -203,8 +203,8 @@ public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
   }
 
   /**
-   * Spins for about as long as it takes to sleep and be woken; the worker then need not wake the
-   * joiner, which costs more than a slice. Only for plain threads: workers have other work.
+   * Spins for about as long as it takes to sleep and be woken; the worker then need not unpark the
+   * caller of join, which costs more than a slice. Only for plain threads: workers have other work.
    */
   private boolean endsSoon() {
     for (int i = 0; i < CHECKS_BEFORE_SLEEP; i++) {
@@ -230,7 +230,7 @@ public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
     }
   }
 
-  /** Has this called at the end, by the fiber itself; at once, by the caller, if it has ended. */
+  /** Has the fiber run a callback at its end; the caller runs it at once if the fiber has ended. */
   final void atEnd(Runnable callback) {
     if (!addWaiter(new EndWaiter(callback))) {
       callback.run();
@@ -258,8 +258,8 @@ public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
   /** Makes a list of the only waiter and a second one; returns false if the waiter has changed. */
   private boolean listWaiters(EndWaiter first, EndWaiter second) {
     EndWaiters list = new EndWaiters();
-    list.lock(); // The first waiter is linked once the list is in place; to leave it needs the
-    // lock.
+    // Locked before it is published: the first waiter cannot leave before it is linked.
+    list.lock();
     try {
       if (!WAITERS.compareAndSet(this, first, list)) {
         return false;
@@ -289,8 +289,8 @@ public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
   }
 
   /**
-   * Records how the body ended and tells the waiters; needs no memory to do so. Returns a failure
-   * that no thread observes, or null.
+   * Records how the body ended and tells the waiters; allocates nothing. Returns a failure that no
+   * thread observes, or null.
    */
   final @Nullable Throwable recordEnd(Object result) {
     if (isDone()) {

@@ -4,10 +4,11 @@ import dev.weft.internal.switching.VirtualThreads;
 import java.util.concurrent.Executor;
 
 /**
- * The fiber as its virtual thread sees it: the body it runs and the executor of its slices.
+ * The fiber as its virtual thread sees it: the task that it runs and the executor of its slices.
  *
- * <p>A virtual thread that is started in another inherits its executor. So the first slice of such
- * a guest comes to its host's strand; all others to one of its own, which it is given then.
+ * <p>A virtual thread that is started inside a fiber inherits the fiber's executor. So the first
+ * slice of such a guest comes to its host's executor; that gives the guest an executor of its own,
+ * which gets all further slices.
  */
 final class FiberExecutor implements Executor, Runnable {
   private final FiberCore<?> fiber;
@@ -25,7 +26,10 @@ final class FiberExecutor implements Executor, Runnable {
     Slice.runBody(fiber);
   }
 
-  /** Called by the JDK whenever the thread can go on. Must not block: see submitRunContinuation. */
+  /**
+   * Called by {@code VirtualThread.submitRunContinuation} whenever the thread can go on, on any
+   * thread. Must not block.
+   */
   @Override
   public void execute(Runnable slice) {
     if (fiber.isSlice(slice)) {
@@ -36,7 +40,7 @@ final class FiberExecutor implements Executor, Runnable {
   }
 
   private void beginGuest(Runnable slice) {
-    FiberCore<?> starter = FiberCore.currentOrNull(); // another guest, as a rule this fiber
+    FiberCore<?> starter = FiberCore.currentOrNull(); // this fiber, or another guest of it
     Thread thread = VirtualThreads.threadOf(slice);
     FiberCore<?> guest = new FiberCore<>(starter != null ? starter : fiber, thread, slice);
     VirtualThreads.setExecutor(thread, new FiberExecutor(guest));

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The fibers that began on a worker and have not ended, in no order: for dumps, for stopping a
- * scheduler, for leak checks. It is arrays, not a linked list: a collector copies a long list of
- * young fibers one by one, waiting for memory at each, and that was half the time of starting a
- * million.
+ * scheduler, for leak checks. It is arrays, not a linked list: a garbage collector copies a long
+ * list of young fibers one by one, with a cache miss at each, and that was half the time of
+ * starting a million.
  *
  * <p>Invariants, under the duty lock of its worker: the fibers fill places 0 to size − 1, each
  * knows its place, and the last fiber takes the place of one that leaves. The last block may be
@@ -22,7 +22,7 @@ public final class FiberRegistry {
   private static final int BLOCK_SHIFT = 10;
   private static final int BLOCK = 1 << BLOCK_SHIFT;
 
-  /** A place whose fiber is held weakly. */
+  /** A place that holds its fiber weakly. */
   public static final class WeakPlace extends WeakReference<FiberCore<?>> {
     public final Worker worker;
     private int place;
@@ -61,7 +61,7 @@ public final class FiberRegistry {
     return some(0, size);
   }
 
-  /** Returns the fibers from a place on, at most so many; fewer if that was the end. */
+  /** Returns at most so many fibers from a place on; fewer at the end of the registry. */
   List<FiberCore<?>> some(int from, int most) {
     int end = Math.min(size, from + most);
     List<FiberCore<?>> some = new ArrayList<>(Math.max(0, end - from));
@@ -80,9 +80,9 @@ public final class FiberRegistry {
   }
 
   /**
-   * Holds the chosen fibers weakly from now on, each with a probe that tells if it is lost.
+   * Holds the chosen fibers weakly from now on, each with a probe that shows if it is unreachable.
    *
-   * @param worker the worker whose registry this is
+   * @param worker the worker that this registry belongs to
    */
   List<WeakPlace> weaken(Worker worker, Set<FiberCore<?>> chosen, Probes probes) {
     List<WeakPlace> weak = new ArrayList<>();

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The name of a fiber and the virtual thread it is. Most fibers get their thread from the worker
  * that runs their first slice, and let go of it when they have ended: the thread is the better part
- * of a fiber's memory, and joiners do not need it.
+ * of a fiber's memory, and callers of join do not need it.
  *
  * <pre>
- *   null ──► a new thread ──► NO_THREAD      // it has ended, and its thread was not asked for
+ *   null ──► a new thread ──► NO_THREAD      // it has ended, and thread() was never called
  *   null ──► NO_THREAD                       // it ended before its first slice
  * </pre>
  *
@@ -24,14 +24,14 @@ import org.jspecify.annotations.Nullable;
  * execution starts the fiber's thread, or that it never starts.
  */
 public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCancel {
-  /** In the place of the thread of a fiber that has ended and has none. */
+  /** Stands for the thread of a fiber that has ended and has none. */
   static final Thread NO_THREAD = VirtualThreads.ended(null);
 
   /** The slice of a fiber that has ended and let go of its thread. */
   @SuppressWarnings("UnnecessaryLambda") // its identity is what counts
   private static final Runnable NO_SLICE = () -> {};
 
-  /** With its id, the name of a fiber that was given none. */
+  /** The name of a fiber without a given name, before its id. */
   private static final String DEFAULT_NAME = "fiber-";
 
   private static final AtomicLong LAST_ID = new AtomicLong();
@@ -52,7 +52,7 @@ public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCan
   private final FiberOptions options;
   private volatile @Nullable Thread thread;
 
-  // true if the thread was asked for, and must be kept when it has ended
+  // true if thread() was called: the fiber keeps the thread after its end
   private volatile boolean threadWanted;
 
   // a Body or a Callable, maybe ScopeCore.Inheriting, maybe Prepared, until the body begins; then
@@ -68,7 +68,7 @@ public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCan
     this.options = options;
     this.body =
         VirtualThreads.inheritsFrom(Thread.currentThread())
-            ? new Prepared(body, newThread(true)) // here: it inherits from the current thread
+            ? new Prepared(body, newThread(true)) // made here to inherit from the current thread
             : body;
   }
 
@@ -79,7 +79,7 @@ public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCan
     this.slice = slice;
   }
 
-  /** A body whose thread has been made and not started. */
+  /** A body and its thread, which has not started. */
   private record Prepared(Object body, Thread thread) {}
 
   // ---- names ----
@@ -101,7 +101,9 @@ public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCan
     return options.priority();
   }
 
-  /** Returns whether the name is the one it was given; makes no object: asked of each fiber. */
+  /**
+   * Returns whether the name is the given or default one; called per fiber, so it allocates none.
+   */
   private boolean isGivenName(String name) {
     String given = options.name();
     if (given != null && !given.isEmpty()) {
@@ -133,7 +135,7 @@ public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCan
     Thread made = ownThread();
     if (made == NO_THREAD) {
       while (!isDone()) {
-        Thread.onSpinWait(); // the worker that gave up on a thread is about to record the end
+        Thread.onSpinWait(); // the worker that set NO_THREAD is about to record the end
       }
       Thread ended = VirtualThreads.ended(name());
       return THREAD.compareAndSet(this, NO_THREAD, ended) ? ended : ownThread();
@@ -144,7 +146,7 @@ public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCan
     return made;
   }
 
-  /** Has the thread kept when it has ended, as if it had been asked for. */
+  /** Keeps the thread after the fiber's end, as a call of thread() does. */
   final void keepThread() {
     threadWanted = true;
   }
@@ -190,7 +192,7 @@ public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCan
     try {
       VirtualThreads.start(made, core().container);
     } catch (Throwable e) {
-      becomeReadyElsewhere(); // a worker has to end it
+      becomeReadyElsewhere(); // a worker has to record the end of the fiber
       throw e;
     }
     return true;
@@ -212,24 +214,24 @@ public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCan
   }
 
   /**
-   * Lets go of a thread that has ended, unless it was asked for or has been given another name,
-   * which the fiber has to remember.
+   * Drops a thread that has ended, unless thread() was called or the thread has been renamed: the
+   * fiber has to know its name.
    */
   final void dropThread(Thread own) {
     if (!threadWanted && (own == NO_THREAD || isGivenName(own.getName()))) {
       thread = NO_THREAD;
-      slice = NO_SLICE; // not null: guests that outlive it must not be taken for it
+      slice = NO_SLICE; // not null: takeFirstSlice must not take a slice of a guest that lives on
     }
   }
 
-  // ---- the slice, as the JDK calls what it gives to an executor ----
+  // ---- the slice: the Runnable that the JDK gives to the thread's executor ----
 
   /** Returns what runs one slice of its thread, or null if that has not started. */
   final @Nullable Runnable sliceOrNull() {
-    return (Runnable) SLICE.getAcquire(this); // thread() may have put it there just now
+    return (Runnable) SLICE.getAcquire(this); // thread() may have set it on another thread
   }
 
-  /** Takes the first slice; returns false if it has had that before. */
+  /** Takes the first slice; returns false if the fiber has a slice already. */
   final boolean takeFirstSlice(Runnable first) {
     if (slice != null) {
       return false;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** How a fiber, or any thread, waits for I/O: what sockets need of the scheduler. */
 public final class IoWaits {
-  /** For threads that are no worker's. */
+  /** The call memory of threads that are not workers. */
   private static final ThreadLocal<CallMemory> MEMORY =
       ThreadLocal.withInitial(CallMemory::ofOther);
 
@@ -25,18 +25,20 @@ public final class IoWaits {
     return worker == null ? MEMORY.get() : worker.callMemory();
   }
 
-  /** Returns the poller of the current fiber's worker; outside fibers one of the shared ones. */
+  /**
+   * Returns the poller of the current fiber's worker; outside fibers one of the shared scheduler.
+   */
   public static Poller poller() {
     FiberCore<?> self = FiberCore.currentOrNull();
     if (self != null && !self.worker.poller.isClosed()) {
       return self.worker.poller;
     }
-    // A plain thread has none, and that of a scheduler that has stopped is closed.
+    // A plain thread has no poller, and the poller of a stopped scheduler is closed.
     return SchedulerCore.shared().placement.forThread().poller;
   }
 
   /**
-   * Parks the current thread until the event has come; returns false if the limit, if any, is over
+   * Parks the current thread until the event has come; returns false if the limit, if any, passes
    * first. A cancel point.
    *
    * @throws InterruptedException if the thread is interrupted, or the fiber cancelled

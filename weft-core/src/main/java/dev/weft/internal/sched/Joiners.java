@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class Joiners {
   private Joiners() {}
 
-  /** The failures of a scope: one exception tells all. */
+  /** The failures of a scope; one exception carries them all, the later ones as suppressed. */
   private static final class Failures {
     private final List<Throwable> all = new ArrayList<>();
 

@@ -5,12 +5,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the process alive while a scheduler of daemon threads has fibers, or failures to report: a
- * thread that is no daemon and lives as long as they do. It lingers a little, so that a fiber now
- * and then does not start a thread each.
+ * Keeps the process alive while a scheduler of daemon threads has fibers, or failures to report, by
+ * a non-daemon thread, the keeper. The keeper lingers a little, so that an occasional fiber does
+ * not start a new thread each time.
  *
  * <p>Invariants: after {@link #ensure} has returned there is a keeper, and a keeper looks once more
- * after it has given up its place. A failure is noted before its fiber is counted as ended.
+ * after it has cleared the field. A failure is noted before its fiber is counted as ended.
  */
 final class KeepAlive {
   private static final long LINGER_NANOS = 20_000_000;

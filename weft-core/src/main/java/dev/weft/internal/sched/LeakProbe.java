@@ -1,4 +1,4 @@
 package dev.weft.internal.sched;
 
-/** What a leak check hangs on a fiber that its registry holds weakly. */
+/** An object that a leak check attaches to a fiber which its registry holds weakly. */
 public interface LeakProbe {}

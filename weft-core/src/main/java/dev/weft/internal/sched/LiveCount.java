@@ -20,12 +20,12 @@ public final class LiveCount {
     this.workers = workers;
   }
 
-  /** Counts one that comes from elsewhere than a fiber of the scheduler. */
+  /** Counts a fiber that a thread outside the scheduler starts. */
   public void beginOutside() {
     begunOutside.incrementAndGet();
   }
 
-  /** Counts one that ends elsewhere than on a worker: it did not start, or moved away. */
+  /** Counts a fiber that did not end on a worker: it failed to start, or moved away. */
   public void endOutside() {
     endedOutside.incrementAndGet();
   }

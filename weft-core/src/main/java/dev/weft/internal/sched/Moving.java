@@ -2,7 +2,7 @@ package dev.weft.internal.sched;
 
 import dev.weft.FiberOptions;
 
-/** How the running fiber moves to another thread or scheduler: it yields, and comes back there. */
+/** Moves the current fiber to another worker or scheduler: it yields, and goes on there. */
 final class Moving {
   private Moving() {}
 
@@ -23,7 +23,7 @@ final class Moving {
       throw pinned(self, "Hook.disable()");
     }
     if (target != from) {
-      target.countBegun(null); // first: it may refuse
+      target.countBegun(null); // first: a stopped scheduler throws
     }
     int boundBefore = self.boundThread();
     self.setBoundThread(bound);
@@ -33,7 +33,7 @@ final class Moving {
       Deadline.move(self.blocks, place);
     }
     long slicesBefore = left.slices();
-    Thread.yield(); // comes back on the new worker: see FiberCore.enqueue
+    Thread.yield(); // returns on the new worker: see FiberCore.enqueue
     if (self.worker == left && left.slices() == slicesBefore) { // still the same slice
       self.setBoundThread(boundBefore);
       self.home = left;

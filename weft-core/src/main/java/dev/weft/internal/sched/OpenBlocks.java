@@ -33,20 +33,20 @@ public final class OpenBlocks {
 
   private final @Nullable FiberCore<?> fiber;
 
-  // the innermost deadline; set by this thread, read by others only for a guess
+  // the innermost deadline; set by this thread; other threads get a hint only
   private @Nullable Deadline deadline;
 
-  // the innermost scope; set by this thread, read by those that cancel
+  // the innermost scope; set by this thread, read by threads that cancel
   private volatile @Nullable ScopeCore scope;
 
-  // set by this thread, read by those that cancel
+  // how many shields the thread is in; set by this thread, read by threads that cancel
   private volatile int shields;
 
   private OpenBlocks(@Nullable FiberCore<?> fiber) {
     this.fiber = fiber;
   }
 
-  /** Returns those of the current thread, which is this fiber; null means a plain thread. */
+  /** Returns the blocks of the current thread, which is this fiber; null means a plain thread. */
   static OpenBlocks of(@Nullable FiberCore<?> self) {
     OpenBlocks known = self != null ? self.blocks : OF_PLAIN_THREADS.get();
     if (known != null) {
@@ -83,7 +83,9 @@ public final class OpenBlocks {
     forgetIfNone();
   }
 
-  /** Leaves nothing in a thread that may be somebody else's, with class loaders of its own. */
+  /**
+   * Removes the thread local of a plain thread: a pool thread would keep this class loader alive.
+   */
   private void forgetIfNone() {
     if (fiber == null && scope == null && deadline == null && shields == 0) {
       OF_PLAIN_THREADS.remove();
@@ -129,7 +131,7 @@ public final class OpenBlocks {
     }
   }
 
-  /** Enters so many shields: a cancel and deadlines that were in force are none any more. */
+  /** Enters so many shields: no cancel and no deadline from outside is in force any more. */
   void enterShields(int count) {
     int before = shields;
     shields = before + count;
@@ -140,7 +142,7 @@ public final class OpenBlocks {
     boolean interrupted = mayBeInterrupted && Thread.interrupted();
     for (Deadline one = deadline; one != null && !interrupted; one = one.outer()) {
       if (one.depth() == before && one.hasPassed()) {
-        one.setInterruptedBefore(false); // the body has noticed whatever was there
+        one.setInterruptedBefore(false); // the body has noticed the foreign interrupt, if any
       }
     }
   }
@@ -148,7 +150,8 @@ public final class OpenBlocks {
   /** Leaves so many shields: a cancel and deadlines that no other shield holds back take effect. */
   void leaveShields(int count) {
     int left = shields - count;
-    boolean foreign = Thread.currentThread().isInterrupted(); // as yet it can be no other's
+    // Read before shields changes: until then no cancel or deadline from outside interrupts.
+    boolean foreign = Thread.currentThread().isInterrupted();
     shields = left;
     boolean cancelled = left == 0 && fiber != null && fiber.awaitCancelSent();
     boolean passed = false;

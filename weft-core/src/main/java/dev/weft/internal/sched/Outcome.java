@@ -5,7 +5,7 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a fiber ended, if not with a result of its own. None of it needs memory when there is none.
+ * How a fiber ended, if not with a result of its own. To record it works also without free memory.
  *
  * <pre>
  *   null ──► a result, NULL_RESULT or a Failure         // the body ended
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class Outcome {
-  /** What the body left when it is null: a body may return null, an outcome may not. */
+  /** The outcome of a body that returned null: a null outcome means that it has not ended. */
   static final Object NULL_RESULT = new Object();
 
   /** From cancel() until the end of the body. */
@@ -40,7 +40,7 @@ final class Outcome {
     }
   }
 
-  /** The end of a cancelled fiber whose body left this. */
+  /** Returns the outcome of a cancelled fiber, given how its body ended. */
   static Cancelled cancelled(Object result) {
     if (!(result instanceof Failure(Throwable thrown))) {
       return JUST_CANCELLED;

@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
 final class Placement {
   private final Worker[] workers;
 
-  // the workers over and over, a power of two of them: a thread's own is found by its number
-  // without a division, which would take longer than all the rest; and the mask is not taken from
-  // the length, for then one load would wait for the other
+  // the workers, repeated to a power of two: a thread id selects one without a division, which
+  // would take longer than all the rest. The mask is a field of its own and not read from the
+  // array's length, because that load would wait for the load of the array
   final Worker[] byThread;
   final int threadMask;
   private final boolean steals;
   final boolean useCaller;
 
-  // where the next fiber goes that comes from outside
+  // counts the fibers that plain threads start: selects the worker of the next one
   private final AtomicInteger next = new AtomicInteger();
 
   Placement(Worker[] workers, boolean steals, boolean useCaller) {
@@ -29,10 +29,11 @@ final class Placement {
   }
 
   /**
-   * Where a new fiber goes: with the one who made it if idle workers steal, else round the workers,
-   * past one that is stuck and past a caller who has not come to work yet.
+   * Returns the worker of a new fiber: under work stealing the worker of the fiber that starts it,
+   * else the next worker in turn, skipping a stuck worker and a caller thread that does not serve
+   * yet.
    *
-   * @param here the worker of this scheduler whose fiber made it, if any
+   * @param here the worker of this scheduler that runs the starting fiber, if any
    */
   Worker forNew(@Nullable Worker here) {
     if (workers.length == 1) {
@@ -46,7 +47,7 @@ final class Placement {
     return isAway(dealt) || dealt.stuck ? workers[(i + 1) % workers.length] : dealt;
   }
 
-  /** Where a timer goes that a thread of no scheduler sets: always the same worker for a thread. */
+  /** Returns the worker for timers that the current, plain thread sets: always the same one. */
   Worker forThread() {
     Worker own = byThread[(int) Thread.currentThread().threadId() & threadMask];
     return isAway(own) ? workers[workers.length - 1] : own;
@@ -57,13 +58,14 @@ final class Placement {
   }
 
   /**
-   * Where a fiber goes that has become ready: to its home. But if that sleeps, and the one who
-   * wakes the fiber has nothing else to run, it stays with him: two that talk to each other end up
-   * on one thread instead of waking each other's. Should it have to wait there, the watchdog sees
-   * to it that the sleeper takes it back. And who has waited for a socket stays with its poller,
-   * should another worker have taken it over meanwhile: or each of its events would cross threads.
+   * Returns where to queue a fiber that has become ready: at its home worker. But if the home
+   * worker sleeps and the waking worker has nothing else to run, the fiber goes to the waking
+   * worker: two fibers that talk to each other end up on one thread and need no wake-ups. If the
+   * fiber then has to wait behind a long slice, the {@link Sentry} takes it over. And a fiber that
+   * waited for a socket goes to the worker that polls the socket, although another worker may have
+   * taken the fiber over meanwhile: each of its events would cross threads otherwise.
    *
-   * @param here the worker, of whatever scheduler, on whose thread this is called, if any
+   * @param here the current thread's worker, of any scheduler, if it has one
    */
   Worker forReady(FiberCore<?> fiber, @Nullable Worker here) {
     int bound = fiber.boundThread();

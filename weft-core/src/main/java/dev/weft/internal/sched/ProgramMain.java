@@ -6,7 +6,7 @@ import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.switching.ChildrenOfMain;
 
 /**
- * The main of a whole program as a fiber, for {@code ./weft run}: decision 0071.
+ * Runs the main() of a whole program as a fiber, for {@code ./weft run}: decision 0071.
  *
  * <pre>
  *   main thread   ──┬─ waits ─────────────────────────┬─ ends; the JVM waits for non-daemon threads
@@ -15,7 +15,7 @@ import dev.weft.internal.switching.ChildrenOfMain;
  *                            └─ guests (virtual threads) …      served until the process ends
  * </pre>
  *
- * <p>The calling thread is none of the workers: guests must be served after it has ended too, for a
+ * <p>The calling thread is not a worker: guests must be served after it has ended too, because a
  * plain thread of the program may wait for one.
  */
 public final class ProgramMain {
@@ -36,7 +36,7 @@ public final class ProgramMain {
     scheduler.start();
     Uninterrupted.await(fiber::join);
     for (int i = 0; i < 100 && !scheduler.live.isZero(); i++) {
-      Thread.yield(); // its worker is about to leave its last slice: as a rule that was all
+      Thread.yield(); // the worker is about to leave main's last slice, as a rule the last fiber's
     }
     scheduler.awaitAllButGuests();
     ChildrenOfMain.overlooked().forEach(thread -> Uninterrupted.await(thread::join));

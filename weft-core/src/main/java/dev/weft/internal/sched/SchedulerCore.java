@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * code that may park: see {@link FiberCore#begin}.
  */
 public final class SchedulerCore extends SchedulerLife {
-  /** Options of fibers that were given none. */
+  /** The options of fibers that are started without options. */
   public static final FiberOptions DEFAULT_OPTIONS =
       new FiberOptions(null, 0, FiberOptions.ANY_THREAD);
 
@@ -53,7 +53,7 @@ public final class SchedulerCore extends SchedulerLife {
   // true while the watchdog has marked a worker stuck
   public volatile boolean anyStuck;
 
-  // the main of a whole program, under ./weft run
+  // the fiber that runs main() of a whole program, under ./weft run
   public volatile @Nullable FiberCore<?> programMain;
 
   private SchedulerCore(SchedulerConfig config) {
@@ -98,7 +98,7 @@ public final class SchedulerCore extends SchedulerLife {
     }
   }
 
-  /** Returns the scheduler of the fiber that calls; outside fibers the shared one. */
+  /** Returns the scheduler of the current fiber; outside fibers the shared scheduler. */
   public static SchedulerCore here() {
     FiberCore<?> self = FiberCore.currentOrNull();
     return self != null ? self.core() : shared();
@@ -132,8 +132,8 @@ public final class SchedulerCore extends SchedulerLife {
     begin(DEFAULT_OPTIONS, (Body) command::run);
   }
 
-  /** Of an object that is both, its call() would be run. */
-  @SuppressWarnings("UnnecessaryMethodReference") // its class is what counts
+  /** Wraps a body that is a Callable as well, because {@link Slice#runBody} would call call(). */
+  @SuppressWarnings("UnnecessaryMethodReference") // the new class is what counts
   static Body notCallable(Body body) {
     return body instanceof Callable<?> ? body::run : body;
   }
@@ -147,20 +147,20 @@ public final class SchedulerCore extends SchedulerLife {
   <T> FiberCore<T> begin(FiberOptions options, Object body, @Nullable ScopeCore scope) {
     Objects.requireNonNull(body, "body");
     if (options.thread() >= 0) {
-      worker(options.thread()); // refuses a thread that does not exist
+      worker(options.thread()); // throws if the scheduler has no such worker
     }
     CurrentFiber.yieldIfSliceExpired();
     countBegun(currentWorker());
     FiberCore<T> fiber;
     try {
-      fiber = new FiberCore<>(this, options, body); // may run code of the user's, which may park
+      fiber = new FiberCore<>(this, options, body); // may run code of the user, which may park
     } catch (Throwable e) { // no memory, or no stack
       countEnded();
       throw e;
     }
     try {
       if (scope != null) {
-        scope.add(fiber); // may park; before the fiber begins, since it may be cancelled already
+        scope.add(fiber); // may park; before the fiber begins, since the scope may be cancelled
       }
     } finally {
       fiber.begin();
@@ -197,10 +197,10 @@ public final class SchedulerCore extends SchedulerLife {
 
   // ---- counting ----
 
-  /** Counts a fiber that comes from a worker of this scheduler, or from elsewhere (null). */
+  /** Counts a fiber that a fiber of this worker starts, or any other thread (null). */
   void countBegun(@Nullable Worker here) {
     if (here != null) {
-      if (hasStopped()) { // it gave up on the fiber that calls
+      if (hasStopped()) { // the scheduler has given up on the fiber that calls
         throw new RejectedExecutionException(this + " has been stopped");
       }
       here.countBegun();
@@ -216,7 +216,7 @@ public final class SchedulerCore extends SchedulerLife {
     }
   }
 
-  /** Counts a fiber that has ended elsewhere than on a worker, or has moved away. */
+  /** Counts a fiber that did not end on a worker: it failed to start, or moved away. */
   public void countEnded() {
     live.endOutside();
     wakeToStop();
@@ -224,13 +224,13 @@ public final class SchedulerCore extends SchedulerLife {
 
   // ---- workers ----
 
-  /** The worker of this scheduler whose fiber calls, if any. */
+  /** Returns the worker that runs the current fiber, if the fiber belongs to this scheduler. */
   @Nullable Worker currentWorker() {
     FiberCore<?> self = FiberCore.currentOrNull();
     return self != null && self.core() == this ? self.workerHere() : null;
   }
 
-  /** The worker of this scheduler whose thread this is, in a fiber or between two, if any. */
+  /** Returns the current thread's worker in this scheduler, in a slice or between slices. */
   @Nullable Worker servingWorker() {
     if (Thread.currentThread().isVirtual()) {
       return currentWorker();
@@ -260,11 +260,11 @@ public final class SchedulerCore extends SchedulerLife {
     try {
       Log.error("thread " + worker.index + " of " + this + " goes on after a failure", e);
     } catch (Throwable unsaid) {
-      // no memory, or no descriptor to load the log with: the thread goes on all the same
+      // no memory, or no descriptor to load the logger with: the worker goes on all the same
     }
   }
 
-  // ---- what SchedulerLife asks ----
+  // ---- for SchedulerLife ----
 
   @Override
   Worker[] workers() {
@@ -342,7 +342,7 @@ public final class SchedulerCore extends SchedulerLife {
     return sum;
   }
 
-  /** Returns whether no worker does anything, nor will by itself, but for recurring timers. */
+  /** Returns whether all workers are idle and nothing but recurring timers will wake one. */
   public boolean isStill() {
     return allIdle() && !somethingWillCome();
   }

@@ -23,8 +23,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a scheduler: its start, and how it stops once nothing is left to do. What it does in
- * between is in {@link SchedulerCore}.
+ * The life of a scheduler: its start, and how it stops once nothing is left to do. How it runs
+ * fibers in between is in {@link SchedulerCore}.
  *
  * <pre>
  *               NEW ──► STARTED     start
@@ -73,7 +73,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
 
   private volatile int state = NEW;
 
-  // the thread that called start(), if it takes part
+  // the caller thread: the thread that called start(), with useCaller(true)
   private volatile @Nullable Thread caller;
 
   // the threads it has started
@@ -82,10 +82,10 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
   // true if it stopped without the end of all fibers, one of which may hold a thread
   private volatile boolean gaveUp;
 
-  // the thread that reports the last failures, to handlers of the user's
+  // the thread that reports the last unobserved failures, while it calls the user's handlers
   private volatile @Nullable Thread ender;
 
-  // what stop() fails with
+  // the report with which stop() fails
   private volatile @Nullable String deadlock;
 
   // true once stop() has cancelled the rest: it no longer waits for timers and I/O events, and
@@ -97,7 +97,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     this.unobserved = new UnobservedFailures(config.onUncaught());
   }
 
-  // ---- what the life needs of the rest ----
+  // ---- implemented by SchedulerCore ----
 
   abstract Worker[] workers();
 
@@ -110,7 +110,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
 
   abstract int pendingEvents();
 
-  /** Lets go of whatever outlives the threads. */
+  /** Releases what the JVM holds beyond the end of the threads. */
   abstract void release();
 
   // ---- start ----
@@ -165,7 +165,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     AtomicBoolean cutShort = new AtomicBoolean();
     if (STATE.compareAndSet(this, NEW, STOPPING)) {
       cutShort.set(cancelRest("it was never started"));
-      startThreads(0); // they end what was cancelled
+      startThreads(0); // the workers end the cancelled fibers
     }
     STATE.compareAndSet(this, STARTED, STOPPING);
     wakeAll();
@@ -178,14 +178,14 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
                 .start(() -> cutShort(limit, cutShort));
     if (Thread.currentThread() == caller) {
       if (caller.isVirtual()) {
-        startThread(0); // a fiber has no thread to lend: one works while it waits
+        startThread(0); // a virtual thread cannot be a worker: a new thread serves while it waits
       } else {
         workers()[0].run();
       }
     }
     Uninterrupted.await(stopped::await);
     if (stopper != null) {
-      Uninterrupted.await(stopper::join); // until it has said what it cancelled
+      Uninterrupted.await(stopper::join); // until it has logged what it cancelled
     }
     if (!gaveUp) {
       threads.forEach(thread -> Uninterrupted.await(thread::join));
@@ -215,7 +215,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     }
     if (caller != null && !caller.isVirtual()) {
       Object coroutine = RawContinuation.current();
-      if (coroutine != null) { // to which a yield of a fiber would go
+      if (coroutine != null) { // a yield of a fiber would suspend this coroutine
         throw refusal("stop", "its caller would run fibers inside " + coroutine);
       }
       String monitor = HeldMonitors.describe(frame -> false);
@@ -225,7 +225,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     }
   }
 
-  /** Gives what is left the limit, then cancels it, then gives up on it. */
+  /** Waits for the limit, then cancels the fibers that are left, then gives up on them. */
   private void cutShort(Duration limit, AtomicBoolean reached) {
     try {
       if (!stopped.await(Nanos.of(limit), TimeUnit.NANOSECONDS)) {
@@ -238,7 +238,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     }
   }
 
-  /** Waits for the end of the cancelled fibers; gives up when for a while none has ended. */
+  /** Waits for the end of the cancelled fibers; gives up when none has ended within GRACE. */
   private void awaitEndOrGiveUp() {
     try {
       long left = Long.MAX_VALUE;
@@ -270,18 +270,20 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     int events = pendingEvents();
     if (!rest.isEmpty() || left > 0 || events > 0) {
       Log.warn(
-          "%s cancelled what was left of it, for %s: fibers [%s], %d timers and %d I/O events"
+          "%s cancelled what was left, because %s: fibers [%s], %d timers and %d I/O events"
               .formatted(this, why, names(rest), left, events));
       return true;
     }
     return false;
   }
 
-  /** Cancels all fibers, and those that begin later; returns the fibers that were not before. */
+  /**
+   * Cancels all fibers, and those that begin later; returns the fibers that this call cancelled.
+   */
   private List<FiberCore<?>> cancelFibers() {
     restCancelled = true; // Set before listing: a fiber that begins later checks this flag.
     List<FiberCore<?>> cancelled = fibers().filter(FiberCore::markCancelled).toList();
-    // All are marked first: a fiber that joins a cancelled one would fail, were it not cancelled.
+    // Mark all first: a fiber that joins a cancelled fiber and is not marked yet would fail.
     cancelled.forEach(FiberCore::deliverCancel);
     return cancelled;
   }
@@ -325,7 +327,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     return idle.get() > 0;
   }
 
-  /** Called by a worker that has nothing to do, before it sleeps: is there anything left at all? */
+  /** Called by an idle worker before it sleeps: stops the scheduler if nothing is left to do. */
   final void noteIdle() {
     if (state == STOPPING) {
       stopIfDrained();
@@ -358,7 +360,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     return restCancelled || (oneShots() == 0 && pendingEvents() == 0);
   }
 
-  /** Returns whether it stops, and no more than so many fibers and no one-shot timer are left. */
+  /** Returns whether it is stopping, with at most so many fibers and no one-shot timer left. */
   final boolean isDrainedBut(int fibers) {
     return state == STOPPING && live().get() <= fibers && awaitsNothing();
   }
@@ -373,7 +375,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     stopped.countDown();
   }
 
-  /** Called when what stop() waits for may be gone: a worker that sleeps has to look again. */
+  /** Called when stop() may have nothing left to wait for: a sleeping worker has to check again. */
   public final void wakeToStop() {
     if (state == STOPPING) {
       wakeAll();
@@ -397,7 +399,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     }
   }
 
-  /** Returns whether every worker that serves is asleep, or about to. */
+  /** Returns whether every serving worker is asleep or about to be. */
   final boolean allIdle() {
     int serving = 0;
     for (Worker worker : workers()) {
@@ -407,12 +409,12 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
   }
 
   /**
-   * Waits until nothing is left but guests, which are the program's virtual threads: the end of a
-   * program does not wait for those. It goes on serving them.
+   * Waits until only guests are left: they are the program's virtual threads, and the end of a
+   * program does not wait for virtual threads. The workers go on serving them.
    */
   final void awaitAllButGuests() {
     while (true) {
-      long ended = live().ended(); // read first: what the sums below miss is then counted as live
+      long ended = live().ended(); // read first: a fiber that the sums below miss counts as live
       List<FiberCore<?>> all = live().begun() == ended ? List.of() : fibers().toList();
       List<FiberCore<?>> own = all.stream().filter(fiber -> !fiber.isGuest()).toList();
       if (own.isEmpty() && live().begun() - ended <= all.size() && awaitsNothing()) {
@@ -429,12 +431,12 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
 
   // ---- deadlocks ----
 
-  /** Returns whether stop() waits, and is to fail if the fibers are deadlocked. */
+  /** Returns whether a waiting stop() has to fail if the fibers are deadlocked. */
   public final boolean failsOnDeadlock() {
     return config.failOnDeadlock() && state == STOPPING && deadlock == null;
   }
 
-  /** Returns whether stop() waits, and leaks are to be reported then. */
+  /** Returns whether a waiting stop() has to report leaks. */
   public final boolean reportsLeaks() {
     return config.reportLeaks() && state == STOPPING;
   }
@@ -446,7 +448,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     }
   }
 
-  /** Cancels all fibers, so that their finally blocks run, and gives up on those that stay. */
+  /** Cancels all fibers, so that their finally blocks run; gives up on fibers that do not end. */
   private void unwind() {
     cancelFibers();
     wakeAll();
@@ -464,7 +466,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     return state > STARTED;
   }
 
-  /** Returns whether what has just been counted will be served. */
+  /** Returns whether a fiber that the caller has just counted will be served. */
   final boolean isOpen() {
     int seen = state;
     while (seen == CLOSING) {

@@ -9,12 +9,15 @@ import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A scheduler's timers: in the queue of the worker that sets them, or of any, from outside. */
+/**
+ * A scheduler's timers. A timer that a fiber sets is in the timer wheel of its worker; a timer that
+ * a plain thread sets is in the wheel of a worker that the thread's id selects.
+ */
 final class SchedulerTimers implements TimerHost {
   private final SchedulerCore scheduler;
 
-  // the scheduler's clock and its placement's table, a load or two nearer: to set a timer from
-  // outside takes about as long as twenty loads that wait for each other
+  // copies of the scheduler's clock and the placement's table, to save a load or two: setting a
+  // timer from outside takes as long as some twenty dependent loads
   private final Clock clock;
   private final Worker[] byThread;
   private final int threadMask;
@@ -46,7 +49,7 @@ final class SchedulerTimers implements TimerHost {
       return worker;
     }
     return useCaller
-        ? scheduler.placement.forThread() // who may be away
+        ? scheduler.placement.forThread() // checks whether the caller thread serves
         : byThread[(int) Thread.currentThread().threadId() & threadMask];
   }
 
@@ -61,7 +64,7 @@ final class SchedulerTimers implements TimerHost {
   @Override
   public boolean fire(Body callback, boolean oneShot, Runnable after) {
     if (!oneShot && scheduler.isDrainedBut(recurringRuns.get())) {
-      return false; // or a few of them could keep each other and the scheduler alive
+      return false; // recurring timers could keep each other and the scheduler alive
     }
     Body reported =
         () -> {
@@ -79,10 +82,10 @@ final class SchedulerTimers implements TimerHost {
     try {
       scheduler.begin(TIMER, reported);
     } catch (RejectedExecutionException e) {
-      return false; // the scheduler has just stopped, and its recurring timers with it
+      return false; // the scheduler has just stopped, which ends its recurring timers
     }
     if (!oneShot) {
-      recurringRuns.incrementAndGet(); // after the fiber is counted: never more than there are
+      recurringRuns.incrementAndGet(); // after the fiber is counted: never more than live fibers
     }
     return true;
   }

@@ -23,12 +23,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scope: the fibers that were started in it, and how their ends are waited for. The scopes of all
- * fibers form a tree, along which {@link ScopeTree} cancels.
+ * A scope: the fibers that were started in it, and how its opener waits for their ends. The scopes
+ * of all fibers form a tree, along which {@link ScopeTree} cancels.
  */
 public final class ScopeCore extends Scope {
   /*
-   *           OPEN -> JOINED    // join has waited for all; no more go
+   *           OPEN -> JOINED    // join has waited for all fibers; go() fails from now on
    *   OPEN, JOINED -> CLOSED    // close
    *
    * Invariants:
@@ -36,8 +36,8 @@ public final class ScopeCore extends Scope {
    *    the joiner has been told of all others. join() and close() return only when it is empty.
    *  - A fiber inside the scope that calls go is itself in running, or below a fiber that is. So
    *    running does not become empty before the new fiber is in it, and the state stays OPEN. (But
-   *    if a scheduler gives up on a fiber it leaves running early, and what is below it lives on:
-   *    hence the check in add.)
+   *    if a scheduler gives up on a fiber, that fiber leaves running early and the fibers below it
+   *    live on: hence the check in add.)
    *  - Once cancelled is set, each fiber in running has been cancelled or is about to be, by the
    *    thread that set it or by the one that began the fiber; and a deadline comes too late.
    *  - The fields below the lock, and all calls of the joiner, are under it. It is held for a moment
@@ -72,10 +72,10 @@ public final class ScopeCore extends Scope {
   private final Set<FiberCore<?>> running = new HashSet<>();
   private volatile State state = State.OPEN; // written under the lock
   private boolean cancelled;
-  private @Nullable Limit passed; // before anything else has cancelled it
-  private boolean expired; // it had work left then, or was given more
+  private @Nullable Limit passed; // the limit that cancelled it; null if something else did
+  private boolean expired; // fibers were running when the limit passed, or were started later
   private @Nullable Throwable brokenJoiner;
-  private @Nullable ScopeMisuse misuse; // the first that a fiber of this scope failed with
+  private @Nullable ScopeMisuse misuse; // the first misuse that a fiber of this scope failed with
 
   // the owner only
   private boolean anyToJoin;
@@ -100,7 +100,7 @@ public final class ScopeCore extends Scope {
   private static ScopeCore enter(ScopeCore scope) {
     scope.blocks.setScope(scope);
     if (scope.ownerFiber != null && scope.ownerFiber.isCancelInForce()) {
-      scope.cancel(); // it came before the fiber knew of this scope
+      scope.cancel(); // the cancel of the fiber came before the fiber had this scope
     } else if (scope.blocks.isPastDeadline()) {
       scope.expire(Limit.AROUND);
     }
@@ -164,7 +164,7 @@ public final class ScopeCore extends Scope {
     return outer != null ? outer : ownerFiber == null ? null : ownerFiber.memberOf;
   }
 
-  /** Takes in a fiber that has not begun; if the scope is cancelled it never will. */
+  /** Takes in a fiber that has not begun; cancels the fiber if the scope is cancelled. */
   void add(FiberCore<?> fiber) {
     boolean tooLate;
     boolean enough = false;
@@ -173,7 +173,7 @@ public final class ScopeCore extends Scope {
       tooLate = cancelled || state != State.OPEN;
       if (state == State.OPEN) {
         fiber.memberOf = this;
-        fiber.atEnd(new Member(this, fiber)); // before anybody else can: see EndWaiter.tellAll
+        fiber.atEnd(new Member(this, fiber)); // the oldest waiter: see EndWaiter.tellAll
         running.add(fiber);
         expired |= passed != null;
         enough = askJoiner(() -> joiner.onGo(fiber));
@@ -185,7 +185,7 @@ public final class ScopeCore extends Scope {
       anyToJoin = true;
     }
     if (tooLate) {
-      fiber.cancel(); // the others have been
+      fiber.cancel(); // cancel() of the scope has reached the other fibers only
     } else if (enough) {
       cancel();
     }
@@ -215,7 +215,7 @@ public final class ScopeCore extends Scope {
     throwIfFailed();
   }
 
-  /** Throws what the ends of the fibers come to; a misuse too, if that does not show it. */
+  /** Throws the failure that the ends of the fibers add up to; a misuse is never left out. */
   private void throwIfFailed() {
     misuseTold = true;
     try {
@@ -253,7 +253,7 @@ public final class ScopeCore extends Scope {
     try {
       joiner.result();
     } catch (CancellationException e) {
-      // the limit's own doing
+      // a consequence of the limit
     } catch (RuntimeException e) { // a failure, or a joiner of the user's that misses results
       late.addSuppressed(e);
     }
@@ -278,12 +278,12 @@ public final class ScopeCore extends Scope {
     throwAfterEnd(wasCancelled);
   }
 
-  /** The canceller interrupts the owner first and cancels its scopes then. */
+  /** Returns whether a cancel is on its way: it interrupts the owner, then cancels its scopes. */
   private boolean isOwnerToGiveUp() {
     return ownerFiber != null ? ownerFiber.mustGiveUp() : blocks.isPastDeadline();
   }
 
-  /** Throws what nobody has been told: there was no join, or it was interrupted. */
+  /** Throws the failures that join() has not thrown: it was not called, or was interrupted. */
   void throwAfterEnd(boolean wasCancelled) {
     if (anyToJoin) {
       throwIfFailed();
@@ -297,9 +297,7 @@ public final class ScopeCore extends Scope {
     }
   }
 
-  /**
-   * Cancels what join() has not waited for, waits for its end and takes the scope off the stack.
-   */
+  /** Cancels the fibers that join() has not waited for, waits for their end and pops the scope. */
   void end() {
     if (state != State.JOINED) {
       cancel();
@@ -328,7 +326,7 @@ public final class ScopeCore extends Scope {
     return depth > outside && blocks.shields() > outside;
   }
 
-  /** Cancels it, because a time limit around it is over. */
+  /** Cancels it because a time limit around it has passed. */
   void expireAround() {
     expire(Limit.AROUND);
   }
@@ -336,7 +334,7 @@ public final class ScopeCore extends Scope {
   private void expire(Limit which) {
     lock.lock();
     try {
-      if (!cancelled) { // else all was decided before
+      if (!cancelled) { // an earlier cancel decides how join() fails
         passed = which;
         expired = !running.isEmpty();
         cancelled = true;
@@ -360,7 +358,7 @@ public final class ScopeCore extends Scope {
 
   // ---- the end of fibers ----
 
-  /** What waits for the end of a fiber on behalf of its scope. */
+  /** The waiter for the end of a fiber that its scope adds. */
   record Member(ScopeCore scope, FiberCore<?> fiber) implements Runnable {
     /** Called by the fiber when its body has ended. */
     @Override
@@ -400,7 +398,7 @@ public final class ScopeCore extends Scope {
   }
 
   private void left(FiberCore<?> fiber) {
-    fiber.memberOf = null; // a fiber may be kept for long, its scope need not be
+    fiber.memberOf = null; // a program may keep the fiber for long, without its scope
     boolean last;
     lock.lock();
     try {
@@ -414,7 +412,7 @@ public final class ScopeCore extends Scope {
     }
   }
 
-  /** Asks whether to cancel the rest; a joiner that fails wants that. Under the lock. */
+  /** Asks the joiner whether to cancel the rest; yes if the joiner throws. Under the lock. */
   private boolean askJoiner(Callable<Boolean> question) {
     try {
       return question.call();
@@ -424,7 +422,7 @@ public final class ScopeCore extends Scope {
     }
   }
 
-  /** Waits until no fiber is left; the scope is in the next state then. */
+  /** Waits until no fiber is left and sets the next state. */
   private void awaitEnd(State next, boolean interruptibly) throws InterruptedException {
     boolean interrupted = false;
     while (!endIfEmpty(next)) {

@@ -20,15 +20,15 @@ public final class ScopeMisuse extends IllegalStateException {
   /**
    * Creates one.
    *
-   * @param certain whether it is a mistake also where it is suppressed: that there was no join is
-   *     none if the block has thrown something else, and close() cannot know
+   * @param certain whether it is a mistake also where it is suppressed. A missing join() is none if
+   *     the block has thrown something else, and close() cannot know that
    */
   ScopeMisuse(String message, boolean certain) {
     super(message);
     this.certain = certain;
   }
 
-  /** Returns the first one among a failure, its causes and what is suppressed in them, or null. */
+  /** Returns the first misuse among a failure, its causes and their suppressed ones, or null. */
   static @Nullable ScopeMisuse in(Throwable failure) {
     Deque<Throwable> suppressed = new ArrayDeque<>();
     Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>()); // there may be cycles

@@ -18,14 +18,16 @@ import org.jspecify.annotations.Nullable;
 public final class ScopeTree {
   private ScopeTree() {}
 
-  /** Called when a fiber is cancelled: so are the scopes that it has opened, but for shielded. */
+  /**
+   * Called when a fiber is cancelled: cancels the scopes that it has opened, except shielded ones.
+   */
   static void cancelAllOf(OpenBlocks blocks) {
     Deque<ScopeCore> todo = new ArrayDeque<>();
     addAll(blocks, todo);
     cancelAll(todo);
   }
 
-  /** Goes down the tree with a list: it may be deeper than the stack. */
+  /** Goes down the tree with a work list and not by recursion: the tree may be very deep. */
   static void cancelAll(Deque<ScopeCore> todo) {
     for (ScopeCore scope = todo.poll(); scope != null; scope = todo.poll()) {
       for (FiberCore<?> fiber : scope.setCancelled()) {
@@ -59,7 +61,7 @@ public final class ScopeTree {
     return reached;
   }
 
-  /** Cancels scopes, because a time limit around them is over. */
+  /** Cancels scopes because a time limit around them has passed. */
   static void expireAll(List<ScopeCore> scopes) {
     for (ScopeCore scope : scopes) {
       scope.expireAround();
@@ -67,14 +69,14 @@ public final class ScopeTree {
   }
 
   /**
-   * Ends the scopes of a stack down to the last; what comes of them is suppressed in the misuse.
+   * Ends the scopes of a stack down to the last; adds their failures to the misuse, as suppressed.
    */
   static void endAll(ScopeCore innermost, @Nullable ScopeCore last, ScopeMisuse misuse) {
     Deque<ScopeCore> all = new ArrayDeque<>();
     for (ScopeCore scope = innermost; scope != null; scope = scope == last ? null : scope.outer) {
       all.add(scope);
     }
-    cancelAll(new ArrayDeque<>(all)); // first: fibers of one may wait for those of another
+    cancelAll(new ArrayDeque<>(all)); // first: fibers of one scope may wait for those of another
     for (ScopeCore scope : all) {
       scope.end();
       try {
@@ -105,9 +107,10 @@ public final class ScopeTree {
   }
 
   /**
-   * Ends the scopes that the fiber, the current one, has left open; returns how that is told.
+   * Ends the scopes that the fiber, the current one, has left open; returns the exception that says
+   * so.
    *
-   * @param left what has ended, for people: the fiber or a part of its work
+   * @param left what has ended, for the message: the fiber or a part of its work
    */
   public static ScopeMisuse endLeftOpen(FiberCore<?> self, Object left) {
     ScopeMisuse misuse = leftOpenBy(left, "cancelled and awaited");
@@ -117,7 +120,8 @@ public final class ScopeTree {
 
   /**
    * Cancels the scopes that a guest has left open; called by a worker, when the guest's thread has
-   * terminated and cannot wait for them any more. A fiber does it; by its failure it is reported.
+   * terminated and cannot wait for them any more. A new fiber cancels them, then fails, so that the
+   * mistake is reported as an unobserved failure.
    */
   static void cancelLeftOpen(FiberCore<?> guest) {
     OpenBlocks blocks = Objects.requireNonNull(guest.blocks, "the blocks of an open scope");

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A woken fiber stays with the worker that woke it as long as that is likely to run it at once:
  * waking a second thread costs more than a slice. Only another thread can find out that the slice
- * goes on and on. So one of the sleeping workers, the sentry, looks after the busy ones:
+ * goes on and on. So one of the sleeping workers, the sentry, looks after the busy workers (the
+ * task of sysmon in Go's {@code proc.go}, but without a thread of its own):
  *
  * <pre>
  *   fibers wait on a worker while another worker sleeps          {@link #noteWaiting}
@@ -25,16 +26,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The cost is bounded whatever the fibers do: one wake-up and a few looks a millisecond, some 1
  * % of a core that has nothing else to do; none if all workers sleep, all are busy, or there is
- * one. Considered and refused: to wake a sleeping worker for each fiber made ready, as Go does
- * (half the cost of a ping-pong would be wake-ups that come too late), and to let the watchdog look
- * so often (it would have to be woken by every worker that wakes).
+ * only one worker. Considered and refused: to wake a sleeping worker for each fiber made ready, as
+ * Go does ({@code wakep} in {@code proc.go}: half the cost of a ping-pong would be wake-ups that
+ * come too late), and to let the watchdog look so often (every worker that wakes would have to wake
+ * it).
  *
  * <p>Invariants:
  *
  * <ul>
  *   <li>There is at most one sentry, and it is asleep: a worker that leaves its sleep resigns, and
- *       an appointment that meets this is withdrawn. (The worker clears asleep, then looks at
- *       sentry; the appointer sets sentry, then looks at asleep.)
+ *       an appointment of a worker that just woke is withdrawn. (The worker clears asleep, then
+ *       looks at sentry; the appointing thread sets sentry, then looks at asleep.)
  *   <li>No note is lost: the sentry resigns, then looks once more under the lock of each worker.
  *   <li>{@link #look} and what it remembers belong to the sentry.
  * </ul>
@@ -43,7 +45,7 @@ final class Sentry {
   /** How long the sentry sleeps between two looks. */
   private static final long LOOK_NANOS = 700_000;
 
-  /** How long, after a look at which a worker was in a slice and had fibers waiting. */
+  /** The same, after a look that found a worker in a slice with fibers waiting. */
   private static final long SECOND_LOOK_NANOS = 100_000;
 
   /** How long a worker may have fibers waiting at every moment before some are taken over. */
@@ -82,7 +84,7 @@ final class Sentry {
     forgetLook();
   }
 
-  /** Takes note that a fiber waits on a worker that runs another one; called on any thread. */
+  /** Notes that a ready fiber waits at a worker that runs another fiber; called on any thread. */
   void noteWaiting() {
     if (scheduler.hasSleeper()) {
       if (sentry == null) {
@@ -104,7 +106,7 @@ final class Sentry {
     }
   }
 
-  /** Has the new sentry look; returns false if there is no memory for the call that wakes it. */
+  /** Wakes the new sentry for a look; returns false if there is no memory for that call. */
   private static boolean stir(Worker worker) {
     try {
       worker.stirSleep();
@@ -154,7 +156,7 @@ final class Sentry {
 
   /**
    * Looks at the other workers; called by the sentry, which resigns here if there was no reason to
-   * look. Returns a worker whose fibers the sentry is to take over, or null.
+   * look. Returns the worker from which the sentry has to take over fibers, or null.
    */
   @Nullable Worker look(Worker self, long now) {
     boolean waiting = noted;

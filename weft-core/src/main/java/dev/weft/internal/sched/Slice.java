@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   Worker.runBatch ──► runOn(worker, fiber)
- *                         enter      the turn is RUNNING, the worker says what it runs
+ *                         enter      the turn is RUNNING, the worker publishes the fiber's id
  *                         run        mounts the thread; the first time starts it: start
  *                           └─ runBody   inside the virtual thread: the user's code, then end
  *                         leave      parked: IDLE, or ready again at once
@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A helper thread runs slices of a fiber in a blocking call by the same four steps.
  *
- * <p>Invariant: from enter to leave nothing is thrown past the fiber. Whatever is not Weft's own,
- * the Flight Recorder and the user's ready queue, is called in a try of its own.
+ * <p>Invariant: from enter to leave nothing is thrown past the fiber. Foreign code, the Flight
+ * Recorder and the user's ready queue, is called in a try of its own.
  */
 public final class Slice {
   private Slice() {}
@@ -51,7 +51,7 @@ public final class Slice {
   private static int runOrNote(Worker worker, FiberCore<?> fiber) {
     try {
       return run(fiber);
-    } catch (Throwable e) { // the JDK failing: if the fiber can go on it is queued again
+    } catch (Throwable e) { // a failure of the JDK: leave() queues the fiber if it can go on
       worker.noteFailure(e);
       return Mounting.LEFT;
     }
@@ -59,7 +59,7 @@ public final class Slice {
 
   // ---- enter ----
 
-  /** Takes note that a worker, or a helper in its place, has taken the fiber. */
+  /** Records that a worker, or a helper in its place, has taken the fiber. */
   public static void enter(FiberCore<?> fiber, Worker taker) {
     if (fiber.worker != taker) { // Check first: a store into an old object has a barrier.
       fiber.worker = taker;
@@ -69,7 +69,7 @@ public final class Slice {
 
   // ---- run ----
 
-  /** Runs the fiber's thread until it parks, yields or ends; returns which, as Mounting says. */
+  /** Runs the fiber's thread until it parks, yields or ends; returns which: see Mounting.run. */
   public static int run(FiberCore<?> fiber) {
     Runnable slice = fiber.sliceOrNull();
     if (slice == null) {
@@ -78,7 +78,7 @@ public final class Slice {
     if (slice != null) {
       try {
         return Mounting.run(fiber.ownThread(), slice);
-      } catch (Throwable e) { // the JDK failing: what the body throws is kept in the fiber
+      } catch (Throwable e) { // a failure of the JDK: runBody catches what the body throws
         fiber.core().unobserved.report(fiber, e);
       }
     }
@@ -87,8 +87,8 @@ public final class Slice {
 
   /**
    * Starts the thread and returns its first slice. Ends the fiber and returns null if it was
-   * cancelled before its turn, or if its thread cannot be started. Returns null too while {@link
-   * FiberCore#thread} starts it elsewhere, which then makes the fiber ready.
+   * cancelled before its first slice, or if its thread cannot be started. Returns null too while
+   * another thread is in {@link FiberCore#thread}, which starts it and makes the fiber ready.
    */
   private static @Nullable Runnable start(FiberCore<?> fiber) {
     Object result = NULL_RESULT;
@@ -98,7 +98,7 @@ public final class Slice {
           return fiber.sliceOrNull();
         }
         result = Outcome.failed(new IllegalStateException("no memory for the thread of " + fiber));
-      } catch (Throwable e) { // no memory for a thread, or the JDK failing
+      } catch (Throwable e) { // no memory for a thread, or a failure of the JDK
         result = Outcome.failed(e);
       }
     }
@@ -137,7 +137,7 @@ public final class Slice {
     }
     fiber.enableHookAgain();
     try {
-      // asked here: without memory the class of scopes may not load
+      // The check is here and not in ScopeTree: without memory that class may not load.
       end(fiber, fiber.hasOpenScope() ? ScopeTree.closeLeftOpen(fiber, result) : result);
     } finally {
       fiber.setOver();
@@ -150,17 +150,17 @@ public final class Slice {
    * Leaves a slice that was not the last; returns whether the fiber can go on, so that the caller
    * has to queue it.
    *
-   * <p>A slice that ends by Weft's own switching ends in the worker's hands: no thread can make the
-   * fiber ready before it is told here. If the JDK has switched, another thread may have made the
-   * fiber ready too early: a thread that has looked at the stack of a ready thread gives that
-   * thread back and then looks at the turn, while the worker takes the turn and then finds the
-   * thread looked at, so that the slice does nothing. Neither need have seen the other; but once
-   * the turn is IDLE, with a fence, the worker sees that the thread can go on.
+   * <p>After a switch by Weft ({@link Mounting}) no thread can make the fiber ready before {@link
+   * Mounting#leave} is called here. After a switch by the JDK another thread may have made the
+   * fiber ready too early. VirtualThread.tryGetStackTrace suspends a ready thread, resumes it and
+   * submits it, which reads the turn; the worker sets the turn to RUNNING, finds the thread
+   * suspended and runs an empty slice. Each may miss the other. But once the turn is IDLE, with a
+   * fence, the worker sees in canGoOn that the thread is ready.
    */
   public static boolean leave(FiberCore<?> fiber, int end, long now) {
     fiber.since = now;
     if (end == Mounting.PARKS) {
-      FiberCore.TURN.setRelease(fiber, FiberCore.IDLE); // before others can make it ready
+      FiberCore.TURN.setRelease(fiber, FiberCore.IDLE); // before another thread can make it ready
       if (Mounting.leave(fiber.ownThread(), end)) {
         fiber.becomeReady();
       }
@@ -183,7 +183,9 @@ public final class Slice {
   // ---- end ----
 
   /**
-   * Returns whether the slice that ended so was the fiber's last; nothing runs it any more then.
+   * Returns whether the slice was the fiber's last; no worker runs the fiber again then.
+   *
+   * @param end what {@link #run} returned
    */
   public static boolean isLast(FiberCore<?> fiber, int end) {
     if (end != Mounting.LEFT || !hasEnded(fiber)) {
@@ -217,11 +219,11 @@ public final class Slice {
     return true;
   }
 
-  /** Records how the fiber ended and wakes its joiners; needs no memory to do so. */
+  /** Records how the fiber ended and wakes the callers of join; allocates nothing. */
   private static void end(FiberCore<?> fiber, Object result) {
     Throwable unobserved = fiber.recordEnd(result);
     if (unobserved != null) {
-      fiber.keepThread(); // for the handler that is told
+      fiber.keepThread(); // the handler of uncaught failures gets the thread
       fiber.core().unobserved.add(fiber, unobserved);
     }
   }

@@ -7,9 +7,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the layers above schedulers do for them: the hook prepares the JDK, the watchdog looks after
- * them, dumps and statistics are taken. Schedulers know this face only, so that no arrow between
- * packages points upwards.
+ * The services of the layers above schedulers: the hook prepares the JDK, the watchdog watches the
+ * schedulers, dumps and statistics are taken. Schedulers know this class only, so that no
+ * dependency between packages points upwards.
  *
  * <p>Set once, before the first scheduler is built. A class of its own holds it: schedulers and
  * their superclasses initialize each other, on any thread.

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A limited wait of a fiber, by a timer of its worker. Invariant: the timer is queued from {@link
- * #of} until it expires or is closed. 40 bytes: those who sleep have one each.
+ * #of} until it expires or is closed. It has 40 bytes, because each sleeping fiber has one.
  */
 public final class Timeout extends TimerNode implements WaitLimit {
   private final Thread thread = Thread.currentThread();

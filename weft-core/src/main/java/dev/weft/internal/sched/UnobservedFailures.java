@@ -10,20 +10,20 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Failures of fibers that nobody has joined yet. Somebody may still: a failure is reported when
- * nobody has for a second, or when the scheduler has stopped. Failures that nobody can join, those
- * of timer callbacks and such, are reported at once.
+ * Failures of fibers that no fiber or thread has joined yet. A join may still come: a failure is
+ * reported a second after the end of the fiber, or when the scheduler has stopped. Failures of
+ * timer and I/O callbacks, which cannot be joined, are reported at once.
  *
- * <p>A report goes to the first of these that there is, and to the log:
+ * <p>A report goes to the log and to the first of these handlers that is set:
  *
  * <ol>
- *   <li>the handler of the fiber's thread, if code has set it as on any thread. The JDK forgets it
- *       when the thread ends, so it is asked for when the body has ended;
+ *   <li>the handler of the fiber's thread ({@code Thread.setUncaughtExceptionHandler}). The JDK
+ *       drops it when the thread ends, so it is read when the body has ended;
  *   <li>the handler of the scheduler, {@code onUncaught};
  *   <li>the default handler of the JVM.
  * </ol>
  *
- * <p>The log has the stack, unless a handler of the JVM's kind is told: those print stacks.
+ * <p>The log gets the stack trace, unless an UncaughtExceptionHandler is called: those print it.
  */
 public final class UnobservedFailures {
   private static final long PATIENCE_NANOS = 1_000_000_000L;
@@ -44,7 +44,7 @@ public final class UnobservedFailures {
 
   public void add(FiberEnd<?> fiber, Throwable cause) {
     failed.put(fiber, new Failed(cause, handlerOfThread(fiber), System.nanoTime()));
-    if (fiber.isObserved()) { // by a joiner that saw the end before this was told
+    if (fiber.isObserved()) { // a caller of join saw the end before the failure was put here
       failed.remove(fiber);
     }
   }
@@ -82,7 +82,7 @@ public final class UnobservedFailures {
   }
 
   private void report(FiberEnd<?> fiber, Failed failure) {
-    reporting.incrementAndGet(); // first: there must not be a moment when all seems to be told
+    reporting.incrementAndGet(); // before the removal, so that isIdle is not true in between
     try {
       if (failed.remove(fiber, failure)) {
         report(fiber, failure.cause, failure.ofThread);
@@ -103,7 +103,7 @@ public final class UnobservedFailures {
         ofThread != null || ofScheduler != null
             ? ofThread
             : Thread.getDefaultUncaughtExceptionHandler();
-    String what = fiber + " of " + fiber.core() + " failed and nobody joined it";
+    String what = fiber + " of " + fiber.core() + " failed and no fiber or thread joined it";
     if (ofJvm == null) {
       Log.error(what, cause);
     } else {
@@ -124,6 +124,6 @@ public final class UnobservedFailures {
   private static @Nullable UncaughtExceptionHandler handlerOfThread(FiberEnd<?> fiber) {
     Thread thread = fiber.threadOrNull();
     UncaughtExceptionHandler handler = thread == null ? null : thread.getUncaughtExceptionHandler();
-    return handler instanceof ThreadGroup ? null : handler; // a group stands for none
+    return handler instanceof ThreadGroup ? null : handler; // its group means: no handler was set
   }
 }

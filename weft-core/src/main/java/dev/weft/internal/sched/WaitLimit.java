@@ -1,8 +1,10 @@
 package dev.weft.internal.sched;
 
-/** A limited wait of the current thread, which closes it: see {@link Timeout}. */
+/** A wait of the current thread with a time limit; that thread closes it. See {@link Timeout}. */
 public interface WaitLimit extends AutoCloseable {
-  /** Parks until the thread is unparked; returns false, without parking, once the time is over. */
+  /**
+   * Parks until the thread is unparked; returns false, without a park, once the limit has passed.
+   */
   boolean park(Object blocker);
 
   @Override

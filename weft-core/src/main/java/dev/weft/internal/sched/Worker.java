@@ -44,19 +44,19 @@ public final class Worker extends WorkerQueue {
   /** How many slices to run at most before inbox, timers and poller are looked at again. */
   private static final int BATCH = 64;
 
-  /** How many while it is not known whether slices are short. */
+  /** The size of a batch after a sleep, when it is not known whether slices are short. */
   private static final int FIRST_BATCH = 8;
 
   /** How long a batch is to take: fewer slices if they are long. */
   private static final long LONG_BATCH_NANOS = 1_000_000;
 
-  /** How long the poller may wait for its turn: longer, since to look at it is a system call. */
+  /** How long the poller may go without a poll: longer, because each poll is a system call. */
   private static final long LATE_POLL_NANOS = 10_000_000;
 
-  /** How many turns of the loop to take at a time. */
-  private static final int TURNS = 256;
+  /** How many rounds of the loop one call of {@link #serve} runs. */
+  private static final int ROUNDS = 256;
 
-  /** How often a worker looks after stuck ones. */
+  /** How often a worker stands in for stuck workers. */
   private static final long STAND_IN_NANOS = 1_000_000;
 
   /** How long to wait after a failure in the loop itself: it may fail again at once. */
@@ -96,8 +96,7 @@ public final class Worker extends WorkerQueue {
   private long batchBegan;
   private boolean justSlept = true;
 
-  // true while it looks at a poller, and so makes fibers ready that wait for sockets; this worker's
-  // thread only
+  // true while it polls, and so makes fibers ready that wait for sockets; this worker's thread only
   private boolean polls;
 
   // when it last stood in for stuck workers; this worker's thread only
@@ -107,14 +106,15 @@ public final class Worker extends WorkerQueue {
   private long polledAt;
   private long polledTime;
 
-  // where the next fiber goes that a fiber of this worker begins; this worker's thread only
+  // the index of the worker that gets the next fiber which a fiber of this worker starts; this
+  // worker's thread only
   int nextPlace;
 
-  // set by the watchdog while a slice takes too long: others do this worker's duties
+  // set by the watchdog while a slice takes too long: other workers stand in for this worker
   public volatile boolean stuck;
 
-  // set by the watchdog every 10 ms: a batch under way ends with its slice, should slices have
-  // become long all at once
+  // set by the watchdog every 10 ms: a batch under way ends with its current slice, in case slices
+  // have just become long
   public volatile boolean batchIsLong;
 
   // set by this worker's thread when it has taken its last ready fiber, cleared by the sentry: a
@@ -136,7 +136,7 @@ public final class Worker extends WorkerQueue {
     this.now = scheduler.clock.nanoTime();
   }
 
-  /** Returns the worker whose thread this is, between two slices. */
+  /** Returns the current platform thread's worker, or null if it serves none. */
   public static @Nullable Worker ofThisThread() {
     return OF_THIS_THREAD.get();
   }
@@ -164,11 +164,11 @@ public final class Worker extends WorkerQueue {
   }
 
   /**
-   * Some turns of the loop. A method of its own, so that it is compiled as one: a loop that is
-   * entered once and for all stays interpreted at times, which costs a wake-up a microsecond.
+   * Runs some rounds of the loop. A method of its own, so that the JIT compiles it as one: a loop
+   * that is entered once stays interpreted at times, which adds a microsecond to each wake-up.
    */
   private void serve() {
-    for (int i = 0; i < TURNS && !scheduler.hasStopped(); i++) {
+    for (int i = 0; i < ROUNDS && !scheduler.hasStopped(); i++) {
       serveOnce();
     }
   }
@@ -195,7 +195,7 @@ public final class Worker extends WorkerQueue {
 
   // ---- duties: inbox, timers, poller ----
 
-  /** Takes the inbox and fires the timers of a worker, be it this one or a stuck one; polls. */
+  /** Polls, takes the inbox and fires the timers of this worker or of a stuck worker. */
   private void doDuties(Worker worker) {
     now = scheduler.clock.nanoTime();
     if (worker == this) {
@@ -230,7 +230,7 @@ public final class Worker extends WorkerQueue {
     }
   }
 
-  /** Moves the inbox to the ready queue and fires due timers, by way of a list that is empty. */
+  /** Moves the inbox to the ready queue and fires due timers, collected in an empty list. */
   private void takeInboxAndTimers(
       long time, List<TimerNode> expired, Consumer<TimerNode> takeExpired) {
     Throwable failed;
@@ -254,8 +254,8 @@ public final class Worker extends WorkerQueue {
   }
 
   /**
-   * Polls and fires timers in this worker's place, called by the watchdog while no worker can: a
-   * fiber that holds the thread may itself wait for one of these.
+   * Polls and fires timers in this worker's place; called by the watchdog while no worker can stand
+   * in. A pinned fiber that holds the worker may itself wait for such an event or timer.
    */
   public void doDutiesFromOutside() {
     poller.poll();
@@ -263,7 +263,10 @@ public final class Worker extends WorkerQueue {
     takeInboxAndTimers(scheduler.clock.nanoTime(), expired, expired::add);
   }
 
-  /** With few and short slices behind it a worker is about to sleep, and polls there. */
+  /**
+   * Returns whether it is time to poll. A worker that has run few and short slices since the last
+   * poll is about to sleep, and polls there.
+   */
   private boolean pollIsDue(Worker asker) {
     if (asker == this && slices() - polledAt < BATCH && now - polledTime < LATE_POLL_NANOS) {
       return false;
@@ -276,12 +279,12 @@ public final class Worker extends WorkerQueue {
   private void fire(TimerNode timer) {
     try {
       timer.onExpired();
-    } catch (Throwable e) { // the others must not suffer
+    } catch (Throwable e) { // the other timers must fire all the same
       scheduler.reportBroken(this, e);
     }
   }
 
-  /** Does the duties of workers whose slice takes too long, and takes over their ready fibers. */
+  /** Does the duties of the stuck workers and takes over their ready fibers. */
   private void standIn() {
     for (Worker worker : scheduler.workers) {
       if (worker != this && worker.stuck) {
@@ -295,18 +298,18 @@ public final class Worker extends WorkerQueue {
 
   /** Runs ready fibers; returns false if there was none. */
   private boolean runBatch() {
-    FiberCore<?> again = null;
+    FiberCore<?> yielded = null;
     for (int i = 0; i < batch && !(batchIsLong && i > 0); i++) {
-      FiberCore<?> fiber = next(again);
+      FiberCore<?> fiber = next(yielded);
       if (fiber == null) {
         return i > 0;
       }
-      again = Slice.runOn(this, fiber) ? fiber : null;
+      yielded = Slice.runOn(this, fiber) ? fiber : null;
     }
-    if (again != null) {
+    if (yielded != null) {
       lock();
       try {
-        putBack(again, now);
+        putBack(yielded, now);
       } finally {
         unlock();
       }
@@ -314,14 +317,14 @@ public final class Worker extends WorkerQueue {
     return true;
   }
 
-  /** Puts back the fiber that ran last, if it is to run again, and takes the next, in one go. */
-  private @Nullable FiberCore<?> next(@Nullable FiberCore<?> again) {
+  /** Puts back the fiber that has just yielded, if any, and takes the next, under one lock(). */
+  private @Nullable FiberCore<?> next(@Nullable FiberCore<?> yielded) {
     FiberCore<?> next;
     int left;
     lock();
     try {
-      if (again != null) {
-        putBack(again, now);
+      if (yielded != null) {
+        putBack(yielded, now);
       }
       next = takeReady(now);
       left = countWaiting();
@@ -333,15 +336,15 @@ public final class Worker extends WorkerQueue {
         ranDry = true;
       }
     } else {
-      tellOthers(steals && again != null);
+      tellOthers(steals && yielded != null);
     }
     return next;
   }
 
   /** Tells other workers that fibers wait here; does not throw, since its caller holds a fiber. */
-  private void tellOthers(boolean more) {
+  private void tellOthers(boolean wakeThief) {
     try {
-      if (more) {
+      if (wakeThief) {
         scheduler.wakeIdle();
       }
       scheduler.sentry.noteWaiting();
@@ -380,7 +383,7 @@ public final class Worker extends WorkerQueue {
     }
     if (target.scheduler == scheduler) {
       target.addRemote(fiber);
-    } else { // it has switched, and is counted there
+    } else { // the fiber has called switchTo, and the target scheduler counts it already
       retire(fiber);
       target.addRemote(fiber);
       target.scheduler.noteLate(fiber);
@@ -438,7 +441,8 @@ public final class Worker extends WorkerQueue {
     asleep = true;
     scheduler.enterIdle();
     try {
-      scheduler.noteIdle(); // before the last look: it looks at stacks, and may make fibers ready
+      // Before the last look at the inbox: noteIdle looks at stacks, which may make fibers ready.
+      scheduler.noteIdle();
       if (!(steals && scheduler.hasStealable())) {
         scheduler.sentry.volunteer(this);
         while (sleepOnce() && scheduler.sentry.isOnDuty(this) && !takeOver()) {}
@@ -452,7 +456,7 @@ public final class Worker extends WorkerQueue {
     }
   }
 
-  /** Sleeps until it is woken or a timer is due; returns false if it has something to do. */
+  /** Sleeps until it is woken or a timer is due; returns false if there is work for it. */
   private boolean sleepOnce() {
     if (!inboxIsEmpty() || !setWakeTimeIfEmpty()) {
       return false;
@@ -477,7 +481,7 @@ public final class Worker extends WorkerQueue {
       polls = false;
     }
     justSlept = true;
-    interrupted |= Thread.interrupted(); // or the next wait would not wait
+    interrupted |= Thread.interrupted(); // cleared, because the next sleep would return at once
     return asleep;
   }
 
@@ -492,16 +496,14 @@ public final class Worker extends WorkerQueue {
     }
   }
 
-  /**
-   * Called by the sentry: takes over fibers that wait elsewhere; returns whether there were any.
-   */
+  /** Called by the sentry: takes over fibers that wait behind a long slice; false if none does. */
   private boolean takeOver() {
     now = scheduler.clock.nanoTime();
     Worker victim = scheduler.sentry.look(this, now);
     if (victim == null || !takeFrom(victim)) {
       return false;
     }
-    asleep = false; // not to be appointed again
+    asleep = false; // so that it is not appointed again
     scheduler.sentry.resign(this);
     scheduler.sentry.noteWaiting(); // another sleeping worker may take some of the rest
     return true;
@@ -516,7 +518,7 @@ public final class Worker extends WorkerQueue {
     return false;
   }
 
-  /** Has the sleeping worker look round without waking it for work. */
+  /** Makes a worker that was appointed sentry return from its poller, though it stays asleep. */
   void stirSleep() {
     poller.wakeUp();
   }
@@ -561,7 +563,7 @@ public final class Worker extends WorkerQueue {
 
   // ---- counts and looks ----
 
-  /** Returns whether its thread, which calls, looks at a poller. */
+  /** Returns whether its thread, the caller, is polling. */
   boolean polls() {
     return polls;
   }
@@ -578,7 +580,7 @@ public final class Worker extends WorkerQueue {
     return thread == candidate;
   }
 
-  /** Returns whether the current thread is this worker's, and in a slice of this fiber. */
+  /** Returns whether the current thread is this worker's thread and runs a slice of the fiber. */
   boolean runsHere(FiberCore<?> fiber) {
     return isIn(fiber) && thread == Thread.currentThread();
   }

@@ -7,8 +7,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker counts and says of itself while it works: slices, sleeps, fibers begun and ended,
- * and the fiber that runs. Its own thread writes, without atomic operations; any thread reads.
+ * The counters of a worker: slices, sleeps, fibers begun and ended; and the id of the fiber that
+ * runs. The worker's thread writes, without atomic operations; any thread reads.
  */
 abstract class WorkerCounts extends SpinLock {
   private static final VarHandle RUNNING;
@@ -33,9 +33,9 @@ abstract class WorkerCounts extends SpinLock {
   public final SchedulerCore scheduler;
   public final int index;
 
-  // the id of the fiber whose slice runs, 0 if none does; written by this worker's thread, read by
-  // any. Not the fiber itself: to store a reference in an old object twice a slice costs more, by
-  // the garbage collector's barrier, than the ready queue does
+  // the id of the fiber that runs a slice here, 0 if none does; written by this worker's thread,
+  // read by any. Not the fiber itself: two stores of a reference into an old object per slice cost
+  // more, by the garbage collector's barrier, than the ready queue
   private long running;
 
   // slices begun; written by this worker's thread, read by any
@@ -44,7 +44,7 @@ abstract class WorkerCounts extends SpinLock {
   // how often it slept; written by this worker's thread, read by any
   private long sleeps;
 
-  // how often the watchdog has woken it though it should have woken by itself; the watchdog only
+  // how many lost wake-ups of this worker the watchdog has repaired; written by the watchdog only
   private volatile int rescues;
 
   // fibers begun by fibers of this worker, fibers ended on it; written by its thread, read by any
@@ -97,7 +97,7 @@ abstract class WorkerCounts extends SpinLock {
     return (long) SLICES.getOpaque(this);
   }
 
-  /** Returns the id of the fiber whose slice runs, or 0. */
+  /** Returns the id of the fiber that runs a slice here, or 0. */
   public final long running() {
     return (long) RUNNING.getOpaque(this);
   }
@@ -107,13 +107,13 @@ abstract class WorkerCounts extends SpinLock {
     return (long) SLEEPS.getOpaque(this);
   }
 
-  /** Called by the watchdog when it had to wake this worker. */
+  /** Called by the watchdog when it has repaired a lost wake-up of this worker. */
   @SuppressWarnings("NonAtomicVolatileUpdate") // by the watchdog's thread alone
   public final void countRescue() {
     rescues++;
   }
 
-  /** Returns whether this worker, on whose thread this may be, is in a slice of this fiber. */
+  /** Returns whether this worker runs a slice of this fiber; exact on the worker's own thread. */
   final boolean isIn(FiberCore<?> fiber) {
     return running == fiber.id();
   }

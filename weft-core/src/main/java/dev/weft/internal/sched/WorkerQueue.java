@@ -11,14 +11,14 @@ import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fibers of a worker: those that are ready, those that other threads have put into its inbox,
- * and the registry of all that began here and have not ended.
+ * The fibers of a worker: its ready queue, its inbox, to which other threads add, and the registry
+ * of all fibers that began here and have not ended.
  *
  * <p>Invariants:
  *
  * <ul>
  *   <li>The ready queue and the registry are touched only under the duty lock, so that another
- *       worker can take over fibers of one that is stuck, and any thread may look.
+ *       worker can take over fibers of a stuck worker, and any thread may look.
  *   <li>A fiber is in at most one ready queue or inbox, and in none while a worker runs it: see the
  *       turns in {@link FiberCore}.
  *   <li>No fiber is lost if the ready queue, which may be the user's, throws: a fiber that it does
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 abstract class WorkerQueue extends WorkerTimers {
-  /** How many fibers to steal at once: what keeps the victim's duty lock only for a moment. */
+  /** How many fibers to steal at once: so few that the victim's duty lock is held for a moment. */
   private static final int MOST_STOLEN = 256;
 
   private final MpscUnboundedVarHandleArrayQueue<FiberCore<?>> inbox =
@@ -48,7 +48,7 @@ abstract class WorkerQueue extends WorkerTimers {
 
   // ---- called on any thread ----
 
-  /** Puts a fiber into the inbox; waits for memory if there is none, since it would be lost. */
+  /** Puts a fiber into the inbox; waits for memory if there is none, or the fiber would be lost. */
   final void offer(FiberCore<?> fiber) {
     while (true) {
       try {
@@ -64,7 +64,7 @@ abstract class WorkerQueue extends WorkerTimers {
     return inbox.isEmpty();
   }
 
-  /** Returns whether a fiber is ready here, or on its way. */
+  /** Returns whether a fiber is in the ready queue or in the inbox. */
   public final boolean hasReadyOrInbox() {
     return !inbox.isEmpty() || hasReady();
   }
@@ -90,8 +90,8 @@ abstract class WorkerQueue extends WorkerTimers {
 
   /**
    * Returns whether other workers could have taken a fiber over a moment ago. Without the lock, so
-   * that the worker never has to wait for the sentry: a first wait for a lock that was always free
-   * makes the JVM throw away what it has compiled.
+   * that the worker never has to wait for the sentry: the first wait for a lock that was always
+   * free makes the JVM deoptimize the compiled loop.
    */
   final boolean seemsToHaveWaiting() {
     return waiting > 0 || !inbox.isEmpty();
@@ -107,7 +107,8 @@ abstract class WorkerQueue extends WorkerTimers {
         return List.of();
       }
       int most = Math.min(all ? count : (count + 1) / 2, MOST_STOLEN);
-      List<FiberCore<?>> given = new ArrayList<>(most); // with room: no taken fiber may be lost
+      // Sized in advance: to grow may fail for want of memory, and a taken fiber would be lost.
+      List<FiberCore<?>> given = new ArrayList<>(most);
       List<FiberCore<?>> bound = new ArrayList<>(most);
       try {
         for (int i = most; i > 0; i--) {
@@ -118,7 +119,7 @@ abstract class WorkerQueue extends WorkerTimers {
           (fiber.isBound() ? bound : given).add(fiber);
         }
       } catch (Throwable e) {
-        failure = e; // the fibers it has given out can go
+        failure = e; // the fibers that the queue has given out are taken over all the same
       }
       bound.forEach(fiber -> putReady(fiber, fiber.since));
       countWaiting();
@@ -141,7 +142,7 @@ abstract class WorkerQueue extends WorkerTimers {
     found.forEach(visitor);
   }
 
-  /** Returns the fibers that began here and have not ended, from a place of the registry on. */
+  /** Returns at most so many fibers of the registry, from an index on. */
   public final List<FiberCore<?>> someFibers(int from, int most) {
     lock();
     try {
@@ -172,7 +173,7 @@ abstract class WorkerQueue extends WorkerTimers {
     }
   }
 
-  /** Takes a fiber off the registry of the worker where it began. */
+  /** Removes a fiber from the registry of the worker where it began. */
   public static void unregister(FiberCore<?> fiber) {
     WorkerQueue at = fiber.registeredAt;
     if (at != null) {
@@ -214,7 +215,7 @@ abstract class WorkerQueue extends WorkerTimers {
   final void takeInbox(long time) {
     for (FiberCore<?> fiber = inbox.relaxedPoll(); fiber != null; fiber = inbox.relaxedPoll()) {
       if (!putReady(fiber, time)) {
-        return; // it is in the inbox again
+        return; // the ready queue threw, and the fiber is in the inbox again
       }
     }
   }
@@ -238,8 +239,10 @@ abstract class WorkerQueue extends WorkerTimers {
   }
 
   /**
-   * Puts a fiber that is ready since then; a fiber that comes from another worker keeps its age.
-   * Returns false if it has to be tried again.
+   * Puts a fiber into the ready queue. Returns false if the queue threw and the fiber went back to
+   * the inbox.
+   *
+   * @param time when the fiber became ready, maybe on another worker
    */
   final boolean putReady(FiberCore<?> fiber, long time) {
     return putReady(fiber, time, false);
@@ -280,14 +283,14 @@ abstract class WorkerQueue extends WorkerTimers {
     return taken(ready.next(time));
   }
 
-  /** Takes note of a fiber that the ready queue has given out. */
+  /** Counts out a fiber that the ready queue has returned. */
   private @Nullable FiberCore<?> taken(@Nullable Fiber<?> given) {
     FiberCore<?> fiber = (FiberCore<?>) given;
     boundReady -= fiber != null && fiber.countedAsBound ? 1 : 0;
     return fiber;
   }
 
-  /** Counts the fibers that others could take, and leaves the number for lock-free looks. */
+  /** Counts the fibers that other workers could take, and publishes the count. */
   final int countWaiting() {
     int count = readySize() - boundReady;
     waiting = count;
@@ -295,8 +298,8 @@ abstract class WorkerQueue extends WorkerTimers {
   }
 
   /**
-   * Asks the ready queue how many fibers it has. If it fails to say, this is one more than are
-   * bound: then this worker and others look, and find what there is.
+   * Returns the size of the ready queue. If the queue throws, the answer is one more than the bound
+   * fibers: this worker and others then look into the queue.
    */
   final int readySize() {
     try {

@@ -11,8 +11,9 @@ import java.util.function.Consumer;
  * The timers of a worker, and the duty lock that guards them: the {@link SpinLock} that a worker
  * is. Every other layer of the worker uses the same lock.
  *
- * <p>Invariant: no timer comes too late. A thread that adds a timer looks, under the lock, whether
- * the worker sleeps beyond it; the worker sets its wake time under the lock before it sleeps.
+ * <p>Invariant: no timer fires late because its worker sleeps. A thread that adds a timer looks,
+ * under the lock, whether the worker sleeps beyond the timer's deadline; the worker sets its wake
+ * time under the lock before it sleeps.
  */
 abstract class WorkerTimers extends WorkerCounts implements TimerPlace {
   /** The wake time of a worker that sleeps until it is woken. */
@@ -22,7 +23,7 @@ abstract class WorkerTimers extends WorkerCounts implements TimerPlace {
   private final TimerQueue timers;
   private int oneShots;
 
-  // true from before the last look at the inbox until awake again
+  // true from before the worker's last look at its inbox until the worker is awake again
   volatile boolean asleep;
 
   // when the worker will wake by itself; valid while asleep

@@ -19,20 +19,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects the layers: what schedulers need of the packages above them. Called once, when the first
- * scheduler is built.
+ * Connects the layers: implements the services that schedulers need of the packages above them.
+ * Called once, when the first scheduler is built.
  */
 public final class Wiring extends Surroundings {
   private Wiring() {}
 
-  /** Puts everything in its place; a thread of its own prepares the JDK meanwhile. */
+  /** Connects the layers and starts a thread that prepares the JDK. */
   public static void connect() {
     set(new Wiring());
     JdkPollers.begin(Wiring::prepareJdk);
     ProcessEnd.prepare(Watchdog::wakeAllForTheEnd);
   }
 
-  /** Puts into the JDK what Weft needs there. */
+  /** Checks the switching of threads and installs the hook in the JDK. */
   private static void prepareJdk() {
     try {
       Mounting.check();

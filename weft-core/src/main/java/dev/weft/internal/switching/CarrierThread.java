@@ -9,28 +9,28 @@ import java.util.concurrent.ForkJoinWorkerThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that carries virtual threads, and always has more of them to run as far as the JDK can
- * see. {@code SynchronousQueue}, {@code LinkedTransferQueue} and {@code Exchanger} spin before they
- * park, which on a thread that should run the other side meanwhile only wastes time; they do not if
- * the carrier is a thread of a {@link ForkJoinPool} with something in its queue. This is one, of a
- * pool that never runs.
+ * A worker's thread, which the JDK takes for a carrier with more virtual threads to run. {@code
+ * SynchronousQueue}, {@code LinkedTransferQueue} and {@code Exchanger} spin before they park, which
+ * wastes time on a carrier that should run the other side; they do not spin if {@code
+ * ForkJoinWorkerThread.hasKnownQueuedWork} says that the carrier's queue has a task. So this thread
+ * belongs to a {@link ForkJoinPool} that never runs, with a queue that never looks empty.
  */
 public final class CarrierThread extends ForkJoinWorkerThread {
   private static final ForkJoinPool NO_POOL = new ForkJoinPool(1);
   private static final @Nullable Internals INTERNALS;
-  private static final @Nullable Throwable MISFIT;
+  private static final @Nullable Throwable UNSUPPORTED;
 
   static {
     Internals found = null;
-    Throwable misfit = null;
+    Throwable unsupported = null;
     try {
       found = Internals.find();
       found.prepare(new CarrierThread(() -> {}), 0);
     } catch (ReflectiveOperationException | RuntimeException e) {
-      misfit = e;
+      unsupported = e;
     }
-    INTERNALS = misfit == null ? found : null;
-    MISFIT = misfit;
+    INTERNALS = unsupported == null ? found : null;
+    UNSUPPORTED = unsupported;
   }
 
   private final Runnable loop;
@@ -41,10 +41,10 @@ public final class CarrierThread extends ForkJoinWorkerThread {
   }
 
   /**
-   * Creates a thread, still to be started; a plain one if the JDK does not fit, or if there is to
-   * be no hook.
+   * Creates a thread, still to be started; a plain {@code Thread} if the JDK is not as expected, or
+   * if the hook is off.
    *
-   * @param stackSize in bytes; 0: the JVM's
+   * @param stackSize in bytes; 0: the JVM's default
    */
   public static Thread create(String name, boolean daemon, long stackSize, Runnable loop) {
     if (HookFamilies.WANTED && INTERNALS != null) {
@@ -62,13 +62,13 @@ public final class CarrierThread extends ForkJoinWorkerThread {
   }
 
   /**
-   * Says why plain threads are made, if they are.
+   * Throws if {@link #create} makes plain threads.
    *
    * @throws UnsupportedJdk if the JDK's pools are not as expected
    */
   public static void check() throws UnsupportedJdk {
-    if (MISFIT != null) {
-      throw new UnsupportedJdk(MISFIT);
+    if (UNSUPPORTED != null) {
+      throw new UnsupportedJdk(UNSUPPORTED);
     }
   }
 

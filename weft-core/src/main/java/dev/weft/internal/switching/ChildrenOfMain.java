@@ -10,13 +10,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the platform threads that a program's main makes the daemon status they have under {@code
- * java}: a new thread inherits it, and of a main that is a virtual thread it would inherit to be a
- * daemon, so that {@code new Thread(server).start()} at the end of main would keep nothing alive.
+ * Gives the platform threads that a program's main() creates the daemon status that they have under
+ * {@code java}. A new thread inherits the status; from a main() that runs on a virtual thread it
+ * would inherit true, and {@code new Thread(server).start()} at the end of main() would not keep
+ * the process alive.
  *
- * <p>The one place where the JDK asks others while it makes a thread is {@link
- * InheritableThreadLocal#childValue}. There the thread is on the stack, with its status set and not
- * yet in the program's hands: whatever the program says later still counts.
+ * <p>The one callback of the JDK during the construction of a thread is {@link
+ * InheritableThreadLocal#childValue}. There the new thread is on the stack, its status is set, and
+ * the program does not have it yet: a later setDaemon() of the program still counts.
  */
 public final class ChildrenOfMain {
   /** How deep the constructor of Thread that sets the status is below childValue, at most. */
@@ -50,12 +51,12 @@ public final class ChildrenOfMain {
     localsOfMain = VirtualThreads.inheritableLocals(Thread.currentThread());
   }
 
-  /** Returns whether these thread locals of a thread are but the one set here. */
+  /** Returns whether these inheritable thread locals are main's and hold IS_MAIN only. */
   static boolean isAllOf(Object inheritableLocals) {
     return inheritableLocals == localsOfMain && (int) Size.OF_MAP.get(inheritableLocals) == 1;
   }
 
-  /** Returns the threads that keep a program alive under java and are daemons all the same. */
+  /** Returns the threads that keep a program alive under java, but are daemons here. */
   public static List<Thread> overlooked() {
     return LiveThreads.ofPlatform()
         .filter(thread -> thread.isDaemon() && thread.getName().equals(HTTP_SERVER))
@@ -81,7 +82,7 @@ public final class ChildrenOfMain {
 
   /** Looks for the platform thread that is being made on this stack. */
   private static final class PlatformChild {
-    /** Cheap, for most threads are virtual. */
+    /** The cheap first look: most new threads are virtual. */
     private static final StackWalker CLASSES =
         StackWalker.getInstance(
             Set.of(StackWalker.Option.RETAIN_CLASS_REFERENCE, StackWalker.Option.DROP_METHOD_INFO),

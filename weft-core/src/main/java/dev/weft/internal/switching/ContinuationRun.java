@@ -22,26 +22,27 @@ import jdk.internal.vm.Continuation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code Continuation.run} without its two fences: the JDK's own code, but that the flag is left
- * alone which says that a continuation is mounted. It keeps two from running the same one at a
- * time; Weft knows that before, by the state of a virtual thread or of a coroutine.
+ * {@code jdk.internal.vm.Continuation.run} without its two fences: a copy of the JDK's bytecode
+ * without the calls of {@code mount()} and {@code unmount()}, which set the flag {@code mounted} by
+ * volatile writes. The flag keeps two threads from running one continuation at a time; the state of
+ * the virtual thread or coroutine guarantees that already.
  *
- * <p>The code is copied, as this JDK has it, to a class of its own beside {@code Continuation},
- * hidden and as if it were a part of it.
+ * <p>The bytecode is read from the running JDK and defined as a hidden nestmate of {@code
+ * Continuation}.
  */
 final class ContinuationRun {
   private static final ClassDesc SELF = ClassDesc.of("jdk.internal.vm.WeftContinuation");
   private static final ClassDesc CONTINUATION = ClassDesc.of("jdk.internal.vm.Continuation");
   private static final Set<String> LEFT_OUT = Set.of("mount", "unmount");
 
-  /** Runs a {@code Continuation}: by the JDK's own method if that is not as expected. */
+  /** Runs a {@code Continuation}: the copy, or the JDK's own method if that is not as expected. */
   static final MethodHandle RUN;
 
-  private static final @Nullable Throwable MISFIT;
+  private static final @Nullable Throwable UNSUPPORTED;
 
   static {
     MethodHandle run;
-    Throwable misfit = null;
+    Throwable unsupported = null;
     try {
       run = MethodHandles.lookup().findVirtual(Continuation.class, "run", methodType(void.class));
     } catch (ReflectiveOperationException e) {
@@ -53,27 +54,29 @@ final class ContinuationRun {
         Inside.checkTested(Continuation.class);
         run = define();
       } catch (UnsupportedJdk | ReflectiveOperationException | RuntimeException | LinkageError e) {
-        misfit = e;
+        unsupported = e;
       }
     }
     RUN = run;
-    MISFIT = misfit;
+    UNSUPPORTED = unsupported;
   }
 
   private ContinuationRun() {}
 
   /**
-   * Says why the JDK's own method is used, if it is.
+   * Throws if the JDK's own method is used.
    *
-   * @throws UnsupportedJdk if it is not as expected
+   * @throws UnsupportedJdk if that method is not as expected
    */
   static void check() throws UnsupportedJdk {
-    if (MISFIT != null) {
-      throw MISFIT instanceof UnsupportedJdk known ? known : new UnsupportedJdk(MISFIT);
+    if (UNSUPPORTED != null) {
+      throw UNSUPPORTED instanceof UnsupportedJdk known ? known : new UnsupportedJdk(UNSUPPORTED);
     }
   }
 
-  /** Runs it until it ends or yields; the caller knows that nobody else does. */
+  /**
+   * Runs a continuation until it ends or yields; the caller guarantees that no other thread does.
+   */
   static void run(Continuation continuation) {
     try {
       RUN.invokeExact(continuation);
@@ -85,12 +88,12 @@ final class ContinuationRun {
   private static MethodHandle define() throws ReflectiveOperationException {
     CodeModel original = codeOfRun();
     if (original.elementStream().filter(ContinuationRun::isLeftOut).count() < LEFT_OUT.size()) {
-      throw new NoSuchMethodException("Continuation.run mounts otherwise");
+      throw new NoSuchMethodException("Continuation.run does not call mount() and unmount()");
     }
     return Inside.defineBeside(
         Continuation.class,
         SELF,
-        MethodTypeDesc.of(CD_void, CONTINUATION), // in the place of this
+        MethodTypeDesc.of(CD_void, CONTINUATION), // a static method: the parameter replaces this
         null,
         method -> method.transformCode(original, ContinuationRun::copy));
   }

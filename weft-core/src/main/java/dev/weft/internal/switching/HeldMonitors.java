@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds monitors that the current thread holds, by walking its stack.
  *
- * <p>Slow (microseconds a frame), hence for checks that run with assertions on only. Works on
+ * <p>Slow (microseconds a frame), hence only for checks that run with assertions on. Works on
  * platform and virtual threads alike, which {@code ThreadMXBean} does not.
  */
 public final class HeldMonitors {

@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which thread holds which monitor, at about one moment. The JVM answers that for one thread at a
- * time, so this is an index over many threads.
+ * An index from monitors to the threads that hold them, at about one moment. The JVM lists the
+ * monitors of one thread at a time.
  *
  * <p>Virtual threads are asked by {@code jdk.internal.vm.ThreadSnapshot}, the source of {@code jcmd
  * Thread.dump_to_file}. In JDK 25 a snapshot of a virtual thread that is mounted or unmounted
@@ -77,7 +77,7 @@ public final class MonitorOwners {
   }
 
   /**
-   * Returns the object whose monitor the virtual thread waits to enter, or null if it does not or
+   * Returns the monitor that the virtual thread waits to enter, or null if it waits for none or
    * that is not known. A thread that waits to be notified waits to enter no monitor.
    */
   public static @Nullable Object monitorThatBlocks(Thread virtual) {
@@ -163,7 +163,7 @@ public final class MonitorOwners {
       return UnmountedThread.holdStill(virtual, this::monitorToEnter);
     }
 
-    /** The monitors that the thread holds: not the one that it left in {@code Object.wait}. */
+    /** The monitors that the thread holds, without the one that {@code Object.wait} released. */
     private @Nullable List<Object> held(Thread virtual) {
       try {
         Object snapshot = snapshot(virtual);
@@ -184,7 +184,7 @@ public final class MonitorOwners {
       }
     }
 
-    /** Of a blocked thread: also one that has been notified has to enter its monitor again. */
+    /** The monitor that a blocked thread waits to enter, maybe again after a notify. */
     private @Nullable Object monitorToEnter(Thread virtual) {
       try {
         Object snapshot = snapshot(virtual);

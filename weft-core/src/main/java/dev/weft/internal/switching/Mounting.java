@@ -18,29 +18,38 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the slices of virtual threads as {@code VirtualThread.runContinuation} does, but with half
- * its fences, and lets the caller say when one that parks or yields has left its slice.
+ * its fences, and lets the worker decide when a thread that parks or yields can be made ready. Each
+ * method here mirrors one of JDK 25's {@code VirtualThread}:
+ *
+ * <pre>
+ *   run             runContinuation, mount, unmount   (the generated {@link MountingClass})
+ *   after           afterDone or afterYield, which it calls
+ *   leave           the parts of afterYield for PARKING and YIELDING
+ *   park            park, without the permit's compare-and-set
+ *   unparkIfParked  unpark, without the permit and the submit
+ * </pre>
  *
  * <p>Invariants, beyond the JDK's own:
  *
  * <ul>
  *   <li>An interrupt reaches the carrier of a mounted thread, and does not stay with a carrier that
- *       the thread has left. Who interrupts sets interrupted, then looks for the carrier, under the
- *       thread's interrupt lock. So who mounts writes the carrier, has a fence (the state), then
- *       looks at interrupted; who unmounts clears it, has a fence (the state again, in {@link
- *       #leave}), then looks; only if there was an interrupt it takes the lock. The JDK takes the
- *       lock each time.
+ *       the thread has left. {@code VirtualThread.interrupt} sets interrupted, then reads the
+ *       carrier, under the thread's interrupt lock. So a mount writes the carrier, has a fence (the
+ *       state), then reads interrupted; an unmount clears the carrier, has a fence (the state
+ *       again, in {@link #leave}), then reads interrupted, and takes the lock only if it is set.
+ *       The JDK's own unmount takes the lock each time.
  *   <li>A slice that ends {@link #PARKS} or {@link #YIELDS} is not left yet: the state is PARKING
- *       or YIELDING, and nobody can make the thread ready, until {@link #leave}.
+ *       or YIELDING, and no thread can make the thread ready, until {@link #leave}.
  * </ul>
  */
 public final class Mounting {
-  /** How a slice has ended: as the JDK ends it, and all has been done. */
+  /** How a slice has ended: the JDK's code has left it; the caller has nothing to do. */
   public static final int LEFT = 0;
 
-  /** How a slice has ended: the thread is to wait to be unparked, once this is told. */
+  /** How a slice has ended: the thread parks; the caller has to call {@link #leave}. */
   public static final int PARKS = 1;
 
-  /** How a slice has ended: the thread can go on, once this is told. */
+  /** How a slice has ended: the thread yields; the caller has to call {@link #leave}. */
   public static final int YIELDS = 2;
 
   private static final MethodHandle RUN;
@@ -61,7 +70,7 @@ public final class Mounting {
   private static final int STARTED;
   private static final int UNBLOCKED;
   private static final int TERMINATED;
-  private static final @Nullable Throwable MISFIT;
+  private static final @Nullable Throwable UNSUPPORTED;
 
   static {
     RequiredFlags.check();
@@ -91,17 +100,17 @@ public final class Mounting {
           "this JDK (" + Runtime.version() + ") has other virtual threads: use JDK 25", e);
     }
     MethodHandle run = dropArguments(constant(int.class, MountingClass.NOT_MINE), 0, Thread.class);
-    Throwable misfit = null;
+    Throwable unsupported = null;
     if (Inside.SWITCHES) {
       try {
         Inside.checkTested(Class.forName("java.lang.VirtualThread"));
         run = MountingClass.define();
       } catch (UnsupportedJdk | ReflectiveOperationException | RuntimeException | LinkageError e) {
-        misfit = e;
+        unsupported = e;
       }
     }
     RUN = run;
-    MISFIT = misfit;
+    UNSUPPORTED = unsupported;
   }
 
   private Mounting() {}
@@ -115,28 +124,29 @@ public final class Mounting {
   }
 
   /**
-   * Says why the JDK switches threads by itself, if it does.
+   * Throws if Weft had to leave the switching of threads to the JDK.
    *
-   * @throws UnsupportedJdk if its virtual threads are not mounted as expected
+   * @throws UnsupportedJdk if the JDK's virtual threads are not mounted as expected
    */
   public static void check() throws UnsupportedJdk {
-    if (MISFIT != null) {
-      throw MISFIT instanceof UnsupportedJdk known ? known : new UnsupportedJdk(MISFIT);
+    if (UNSUPPORTED != null) {
+      throw UNSUPPORTED instanceof UnsupportedJdk known ? known : new UnsupportedJdk(UNSUPPORTED);
     }
     ContinuationRun.check();
   }
 
   /**
-   * Runs a slice of a virtual thread on the current platform thread, unless it cannot go on now;
-   * returns how it has ended. If that is not {@link #LEFT} the caller owes a {@link #leave}.
+   * Runs a slice of a virtual thread on the current platform thread, unless the thread cannot go on
+   * now; returns how the slice has ended. If not {@link #LEFT}, the caller has to call {@link
+   * #leave}.
    *
-   * @param slice what the JDK gives its executor
+   * @param slice the Runnable that the JDK gave the thread's executor
    */
   public static int run(Thread virtual, Runnable slice) {
     int state;
     try {
       state = (int) RUN.invokeExact(virtual);
-    } catch (Throwable e) { // the JDK failing: what a body throws ends there
+    } catch (Throwable e) { // a failure of the JDK: VirtualThread.run catches what the body throws
       after(virtual);
       throw Unchecked.rethrow(e);
     }
@@ -173,9 +183,10 @@ public final class Mounting {
   }
 
   /**
-   * Tells of a thread that its slice has been left, which ended so; from now on it can be made
-   * ready, and another may run it. Returns whether the caller has to make it ready: it yields, or
-   * has been unparked meanwhile.
+   * Leaves the slice of a thread: from now on any thread can make it ready, and another worker may
+   * run it. Returns whether the caller has to make it ready: it yields, or was unparked meanwhile.
+   *
+   * @param end {@link #PARKS} or {@link #YIELDS}
    */
   public static boolean leave(Thread virtual, int end) {
     boolean parks = end == PARKS;
@@ -186,10 +197,10 @@ public final class Mounting {
             && STATE.compareAndSet(virtual, PARKED, UNPARKED));
   }
 
-  /** Called by a carrier after a fence: an interrupt was for the thread that it has carried. */
+  /** Called by a carrier after a fence: clears an interrupt that was meant for the thread. */
   private static void clearInterruptOfCarrier(Thread virtual) {
     if ((boolean) INTERRUPTED.getVolatile(virtual)) {
-      synchronized (INTERRUPT_LOCK.get(virtual)) { // who interrupts has it: until he is through
+      synchronized (INTERRUPT_LOCK.get(virtual)) { // waits until interrupt() has returned
         Thread.interrupted();
       }
     }
@@ -207,21 +218,21 @@ public final class Mounting {
       if ((boolean) PERMIT.getVolatile(me)
           || (boolean) INTERRUPTED.getVolatile(me)
           || !parkOffCarrier(me)) {
-        LockSupport.park(); // without a wait, or on its carrier
+        LockSupport.park(); // returns at once, or parks while pinned to the carrier
       }
     } finally {
       LockSupport.setCurrentBlocker(null);
     }
   }
 
-  /** Parks the current thread off its carrier; returns false at once if it cannot leave that. */
+  /** Parks the current thread unmounted; returns false at once if it is pinned. */
   private static boolean parkOffCarrier(Thread me) {
     boolean parked = false;
-    STATE.setRelease(me, PARKING); // no fence: nobody acts on it before the slice has been left
+    STATE.setRelease(me, PARKING); // no fence: no thread acts on PARKING before leave()
     try {
       parked = (boolean) YIELD.invokeExact(me);
     } catch (OutOfMemoryError e) {
-      return false; // as in the JDK
+      return false; // as VirtualThread.park: the caller then parks on the carrier
     } catch (Throwable e) {
       throw Unchecked.rethrow(e);
     } finally {
@@ -234,7 +245,7 @@ public final class Mounting {
 
   /**
    * Returns whether a virtual thread, which is not mounted, would go on if its slice were run now:
-   * not while somebody looks at its stack. Reads a volatile field.
+   * not while {@code tryGetStackTrace} has suspended it. Reads a volatile field.
    */
   public static boolean canGoOn(Thread virtual) {
     int state = (int) STATE.getVolatile(virtual);
@@ -247,9 +258,9 @@ public final class Mounting {
   }
 
   /**
-   * Unparks a virtual thread if it is parked, without a limit and off its carrier; its next slice
-   * is then to be run, and nobody has been told. Else nothing happens. This is the JDK's own step,
-   * but for the permit: who parks takes none, so none has to be given and taken back.
+   * Unparks a virtual thread if it is parked without a time limit and unmounted; the caller then
+   * has to queue it. Else does nothing and returns false. This is the compare-and-set of {@code
+   * VirtualThread.unpark}, without the permit: {@link #park} consumes none.
    */
   public static boolean unparkIfParked(Thread virtual) {
     return STATE.compareAndSet(virtual, PARKED, UNPARKED);

@@ -27,9 +27,10 @@ import java.lang.invoke.MethodHandles.Lookup;
 import jdk.internal.vm.Continuation;
 
 /**
- * The class that mounts virtual threads for {@link Mounting}. It has to be inside {@code
- * java.lang}: it is defined there, hidden and as if it were a part of {@code VirtualThread}. In
- * Java it would be
+ * Generates the class that mounts virtual threads for {@link Mounting}: {@code
+ * VirtualThread.runContinuation}, {@code mount} and {@code unmount} of JDK 25 in one method, with
+ * fewer fences. The class is defined as a hidden nestmate of {@code VirtualThread} in {@code
+ * java.lang}, because it uses private members there. In Java it would be
  *
  * <pre>
  *   &#64;ChangesCurrentThread
@@ -44,7 +45,7 @@ import jdk.internal.vm.Continuation;
  *     if (!thread.compareAndSetState(state, RUNNING)) {          // a fence
  *       thread.carrierThread = null;                             // release
  *       thread.notifyJvmtiUnmount(false);
- *       return TAKEN_BACK;                                       // another thread looks at its stack
+ *       return TAKEN_BACK;                                       // tryGetStackTrace has suspended it
  *     }
  *     if (state == UNPARKED) {
  *       thread.cancelTimeoutTask();
@@ -66,11 +67,11 @@ import jdk.internal.vm.Continuation;
  * </pre>
  */
 final class MountingClass {
-  /** What run answers if the JDK is to run the slice: nothing has been done. */
+  /** Returned by run if the JDK has to run the slice; nothing has been done. */
   static final int NOT_MINE = -1;
 
   /**
-   * What run answers if the JDK is to run the slice: the thread was mounted for a moment, in which
+   * Returned by run if the JDK has to run the slice; the thread was mounted for a moment, in which
    * an interrupt of the thread may have reached the carrier.
    */
   static final int TAKEN_BACK = -2;
@@ -82,12 +83,12 @@ final class MountingClass {
   private static final ClassDesc UNSAFE = ClassDesc.of("jdk.internal.misc.Unsafe");
   private static final ClassDesc HANDLES = ClassDesc.of("java.lang.invoke.MethodHandles");
 
-  /** Says to the compiler that the current thread is another after a call of the method. */
+  /** Tells the JIT compiler that Thread.currentThread() changes inside the method. */
   private static final RuntimeVisibleAnnotationsAttribute CHANGES_CURRENT_THREAD =
       RuntimeVisibleAnnotationsAttribute.of(
           Annotation.of(ClassDesc.of("jdk.internal.vm.annotation.ChangesCurrentThread")));
 
-  /** The class data. */
+  /** The class data of the hidden class: {@link ContinuationRun#RUN}. */
   private static final DynamicConstantDesc<?> RUN_CONTINUATION =
       DynamicConstantDesc.ofNamed(
           MethodHandleDesc.ofMethod(
@@ -118,9 +119,9 @@ final class MountingClass {
   }
 
   /**
-   * Defines it; to be called once.
+   * Defines the class; to be called once.
    *
-   * @return its run, of a {@code Thread} that is virtual
+   * @return a handle of its run, which takes a virtual {@code Thread}
    * @throws ReflectiveOperationException if the JDK is not as expected
    */
   static MethodHandle define() throws ReflectiveOperationException {
@@ -137,7 +138,7 @@ final class MountingClass {
         .asType(methodType(int.class, Thread.class));
   }
 
-  /** Finds all that run uses, which would else only fail when it is called. */
+  /** Looks up every member that run uses: run would fail only when it is called. */
   private static void check(Lookup virtual) throws ReflectiveOperationException {
     Class<?> type = virtual.lookupClass();
     virtual.findVirtual(type, "notifyJvmtiMount", methodType(void.class, boolean.class));
@@ -158,7 +159,7 @@ final class MountingClass {
 
   private void run(CodeBuilder code) {
     Label notMine = code.newLabel();
-    findOut(code, notMine);
+    checkMine(code, notMine);
     mount(code);
     code.trying(
         block ->
@@ -179,8 +180,8 @@ final class MountingClass {
     code.labelBinding(notMine).loadConstant(NOT_MINE).ireturn();
   }
 
-  /** Fills the variables; leaves for the label if the JDK is to do it. */
-  private void findOut(CodeBuilder code, Label notMine) {
+  /** Loads the local variables; jumps to the label if the JDK has to run the slice. */
+  private void checkMine(CodeBuilder code, Label notMine) {
     Label mine = code.newLabel();
     code.invokestatic(THREAD, "currentCarrierThread", MethodTypeDesc.of(THREAD))
         .astore(CARRIER)

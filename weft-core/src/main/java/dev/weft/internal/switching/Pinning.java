@@ -2,17 +2,16 @@ package dev.weft.internal.switching;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Keeps a virtual thread on its carrier: what blocks then blocks the carrier. */
+/** Pins the current virtual thread: its waits then hold the carrier. */
 public final class Pinning {
   private Pinning() {}
 
   /**
-   * Keeps the current thread, if it is virtual, on its carrier until {@link #end}. To be used
-   * around monitors that a worker's own loop enters too: a fiber that waits for one without its
-   * carrier would be next in line, and could only be run by the worker that stands in line behind
-   * it.
+   * Pins the current thread, if it is virtual, until {@link #end}. To be used around monitors that
+   * a worker's own loop enters too: an unmounted fiber would be next in line for the monitor, and
+   * the worker that waits behind it would be the only one to run it.
    *
-   * @return what to give to end
+   * @return the argument for end
    */
   public static boolean begin() {
     boolean virtual = Thread.currentThread().isVirtual();
@@ -22,7 +21,7 @@ public final class Pinning {
     return virtual;
   }
 
-  /** Lets go of the carrier again. */
+  /** Undoes {@link #begin}. */
   public static void end(boolean begun) {
     if (begun) {
       RawContinuation.unpin();
@@ -30,8 +29,8 @@ public final class Pinning {
   }
 
   /**
-   * Gives the core away for a moment without leaving the carrier. A permit that somebody gave the
-   * thread in the meantime is kept, at the price of one that nobody gave.
+   * Parks the current thread for 20 µs while pinned. Leaves a permit behind, because the park may
+   * have consumed one: the next park may return spuriously.
    */
   public static void nap() {
     boolean pinned = begin();

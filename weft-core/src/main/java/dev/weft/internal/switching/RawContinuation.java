@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class RawContinuation extends Continuation {
   private static final ContinuationScope SCOPE = new ContinuationScope("Weft");
 
-  /** What a continuation runs. */
+  /** The code that a continuation runs. */
   public interface Target extends Runnable {
     /**
      * Called on the continuation each time it goes on after {@link #suspend}; may throw out of it.
@@ -41,7 +41,7 @@ public final class RawContinuation extends Continuation {
         : null;
   }
 
-  /** Runs it until it ends or is suspended; the caller knows that nobody else does. */
+  /** Runs it until it ends or is suspended; the caller guarantees that no other thread does. */
   public void resume() {
     ContinuationRun.run(this);
   }
@@ -53,7 +53,7 @@ public final class RawContinuation extends Continuation {
   public static boolean suspend() {
     try {
       return Continuation.yield(SCOPE);
-    } catch (IllegalStateException e) { // asked afterwards: a look-up less in every switch
+    } catch (IllegalStateException e) { // checked only now: saves a look-up in every switch
       if (Continuation.getCurrentContinuation(SCOPE) == null) {
         return false;
       }
@@ -77,8 +77,8 @@ public final class RawContinuation extends Continuation {
   }
 
   /**
-   * Called if it cannot be left: by {@link #suspend}, which fails then, or because the thread
-   * around it parks, which blocks then.
+   * Called if the continuation is pinned: in {@link #suspend}, which then fails, or when the
+   * virtual thread around it parks, which then holds its carrier.
    */
   @Override
   protected void onPinned(Pinned reason) {
@@ -95,7 +95,7 @@ public final class RawContinuation extends Continuation {
     throw new IllegalStateException("cannot yield " + target + ": " + why);
   }
 
-  /** Looks at the stack, so that a switch that succeeds has nothing to note down. */
+  /** Looks at the stack, so that a switch that succeeds need not record that it suspends. */
   private static boolean isSuspending() {
     return StackWalker.getInstance()
         .walk(

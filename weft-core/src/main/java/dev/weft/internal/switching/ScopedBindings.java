@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The {@link ScopedValue} bindings of the current thread. The JDK keeps them per thread, not per
  * continuation: a coroutine that yields inside {@code ScopedValue.where(…)} would leave its
- * bindings to whoever resumed it, so each switch exchanges them.
+ * bindings to its resumer, so each switch exchanges them.
  */
 public final class ScopedBindings {
   private static final VarHandle BINDINGS;

@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Holds a virtual thread still for a look from outside, as {@code VirtualThread.tryGetStackTrace}
- * does: while the SUSPENDED bit is in the state nothing can mount the thread, and an event that
- * would make it runnable leaves its mark in another field, which the looker checks afterwards.
+ * does: while the SUSPENDED bit is in the state no carrier can mount the thread, and an event that
+ * would make it runnable sets another field, which the looking thread checks afterwards.
  *
  * <p>A mounted thread cannot be held still.
  */
 final class UnmountedThread {
-  /** How long to wait for another looker, which may have lost its core. */
+  /** How long to wait for another looking thread, which may have lost its core. */
   private static final long MOST_WAIT_NANOS = 1_000_000_000;
 
   private static final VarHandle STATE;
@@ -73,8 +73,7 @@ final class UnmountedThread {
 
   /**
    * Calls the function while the virtual thread cannot be mounted. Returns null, without a call, if
-   * the thread is mounted, about to be, new or ended. While another looker holds the thread, this
-   * one waits for its turn.
+   * the thread is mounted, about to be, new or ended. Waits while another looking thread holds it.
    */
   static <R> @Nullable R holdStill(Thread virtual, Function<Thread, @Nullable R> look) {
     int state = stateAfterOtherLookers(virtual);
@@ -114,8 +113,8 @@ final class UnmountedThread {
   }
 
   /**
-   * Returns whether the thread has to be submitted: a runnable thread may have been handed to a
-   * carrier in vain, another thread may have been made runnable meanwhile.
+   * Returns whether the thread has to be submitted. A thread that was ready has to be: a carrier
+   * may have run an empty slice of it. A waiting thread has to be if an event came meanwhile.
    */
   private static boolean becameRunnable(Thread virtual, int state) {
     if (state == PARKED || state == TIMED_PARKED) {

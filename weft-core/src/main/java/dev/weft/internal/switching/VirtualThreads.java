@@ -16,8 +16,8 @@ import jdk.internal.vm.ThreadContainers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JDK's virtual threads as Weft uses them: with an executor of our own, started in a container
- * of our own. Running, parking and unparking them is for {@link Mounting}.
+ * The JDK's virtual threads as Weft uses them: with an executor and a thread container of Weft's.
+ * {@link Mounting} runs, parks and unparks them.
  */
 public final class VirtualThreads {
   private static final MethodHandle NEW;
@@ -75,8 +75,8 @@ public final class VirtualThreads {
   private VirtualThreads() {}
 
   /**
-   * Creates a virtual thread whose every slice is handed to the executor. It inherits what a thread
-   * inherits from the current one, or nothing.
+   * Creates a virtual thread; the JDK hands each of its slices to the executor. The thread inherits
+   * from the current one, as a new thread does, or nothing.
    */
   public static Thread create(
       Executor executor, @Nullable String name, boolean inherits, Runnable body) {
@@ -88,7 +88,7 @@ public final class VirtualThreads {
     }
   }
 
-  /** Returns a virtual thread that has ended: it was refused when it started. */
+  /** Returns a virtual thread that has ended: its executor refused it when it was started. */
   public static Thread ended(@Nullable String name) {
     Thread thread =
         create(
@@ -101,12 +101,12 @@ public final class VirtualThreads {
     try {
       thread.start();
     } catch (Refusal e) {
-      // after which it has ended
+      // the JDK sets its state to TERMINATED
     }
     return thread;
   }
 
-  /** Not a {@code RejectedExecutionException}, of which the JDK tells the Flight Recorder. */
+  /** Not a {@code RejectedExecutionException}: the JDK records those as a Flight Recorder event. */
   private static final class Refusal extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -147,7 +147,7 @@ public final class VirtualThreads {
     }
   }
 
-  /** Has a virtual thread's slices, from the one after the first, handed to this executor. */
+  /** Replaces the executor of a virtual thread, which gets the slices after the first. */
   public static void setExecutor(Thread virtual, Executor executor) {
     try {
       SET_EXECUTOR.invokeExact(virtual, executor);
@@ -157,8 +157,8 @@ public final class VirtualThreads {
   }
 
   /**
-   * Returns the virtual thread whose slice this is: the JDK hands executors a method reference that
-   * captures it. Slow; asked once per guest.
+   * Returns the virtual thread that a slice belongs to: the JDK hands executors a method reference
+   * that captures the thread. Slow; called once per guest.
    */
   public static Thread threadOf(Runnable slice) {
     for (Field field : slice.getClass().getDeclaredFields()) {
@@ -167,7 +167,7 @@ public final class VirtualThreads {
           field.setAccessible(true);
           return (Thread) field.get(slice);
         } catch (ReflectiveOperationException e) {
-          throw new IllegalStateException("cannot tell whose slice " + slice + " is", e);
+          throw new IllegalStateException("cannot find the thread of slice " + slice, e);
         }
       }
     }
@@ -176,8 +176,8 @@ public final class VirtualThreads {
   }
 
   /**
-   * A group of threads: what the JDK's thread dumps show fibers under. The JDK's root container
-   * books each thread in a concurrent set; this one asks its owner when a dump is taken.
+   * A thread container: the heading under which the JDK's thread dumps show fibers. The JDK's root
+   * container keeps each thread in a concurrent set; this one lists them when a dump is taken.
    */
   public static final class Container extends ThreadContainer {
     private final String name;

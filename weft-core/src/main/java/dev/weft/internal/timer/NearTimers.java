@@ -3,20 +3,20 @@ package dev.weft.internal.timer;
 import java.util.Arrays;
 
 /**
- * The nodes of a {@link TimerQueue} that were due soon when they were sorted: a binary heap in
- * which each node knows its place, so that removing one needs no search.
+ * The near timers of a {@link TimerQueue}: a binary heap in which each node knows its index, so
+ * that removing a node needs no search.
  *
  * <p>Invariant: nodes[i].index == i and nodes[i].chunk == CHUNK for each i < size; a node is due
  * before its children nodes[2i + 1] and nodes[2i + 2], or at the same time and was added before
  * them.
  */
 final class NearTimers {
-  /** What the nodes of every such heap have for a chunk. */
+  /** The chunk field of every node in such a heap: marks it as near. */
   static final TimerChunk CHUNK = new TimerChunk(0);
 
   private TimerNode[] nodes = new TimerNode[16];
 
-  // numbers[i] is the place of nodes[i] in the order of adding
+  // numbers[i] says when nodes[i] was added, for first in, first out among equal deadlines
   private long[] numbers = new long[16];
   private long lastNumber;
   private int size;

@@ -9,11 +9,11 @@ import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * A timer that calls once. Time limits are such timers, set often and cancelled nearly as often: so
- * it is its own entry in the queue, one object, and has no state but whether it is in there.
+ * A timer that fires once. Most are time limits, set often and cancelled nearly as often: so the
+ * timer is its own entry in the queue, one object, and has no state except whether it is queued.
  *
- * <p>Invariant: it is in the queue of its place from start() until a worker takes it out to call
- * it, or cancel() does. Whoever takes it out decides.
+ * <p>Invariant: it is in the queue of its place from start() until a worker removes it to fire it,
+ * or cancel() removes it. The thread that removes it decides.
  */
 public final class OneShotTimer extends TimerNode implements Timer {
   private final TimerPlace place;
@@ -32,7 +32,7 @@ public final class OneShotTimer extends TimerNode implements Timer {
     long period = Nanos.of(delay);
     TimerPlace place = host.place();
     OneShotTimer timer = new OneShotTimer(place, callback, period);
-    place.beginOneShot(timer, host.now() + period); // now: the clock waits for all loads before it
+    place.beginOneShot(timer, host.now() + period); // now() last: it waits for all earlier loads
     try {
       host.checkOpen();
     } catch (RejectedExecutionException e) {
@@ -42,11 +42,11 @@ public final class OneShotTimer extends TimerNode implements Timer {
     return timer;
   }
 
-  /** A callback that is only for as long as the referent of the condition is there. */
+  /** A callback that runs only while the referent of the condition has not been collected. */
   record Conditional(Reference<?> condition, Body callback) implements Body {
     @Override
     public void run() throws Exception {
-      if (!condition.refersTo(null)) { // nor gone since it was due
+      if (!condition.refersTo(null)) { // checked again: it may have gone since onExpired
         callback.run();
       }
     }
@@ -84,7 +84,7 @@ public final class OneShotTimer extends TimerNode implements Timer {
         place.host().fire(callback, true, () -> {});
       }
     } finally {
-      place.endOneShot(); // after the callback's fiber has begun: stop() must not miss both
+      place.endOneShot(); // after the callback's fiber has begun: stop() must see one of the two
     }
   }
 }

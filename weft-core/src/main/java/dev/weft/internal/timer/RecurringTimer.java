@@ -9,11 +9,11 @@ import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A timer that calls again and again, at a fixed rate or with a fixed delay. */
+/** A timer that fires again and again, at a fixed rate or with a fixed delay. */
 public final class RecurringTimer implements Timer {
   /*
-   * Under the lock, no monitor: workers take it on their own threads, and one must not wait for a
-   * fiber that only it can run.
+   * The state is under a spin lock and not a monitor: a worker takes it between slices, and must not
+   * wait for a fiber that only this worker can run.
    *
    *   ARMED ──expired──► ARMED                                // at a fixed rate
    *   ARMED ──expired──► FIRED ──callback ended──► ARMED      // with a fixed delay
@@ -45,8 +45,8 @@ public final class RecurringTimer implements Timer {
   // true while the callback runs
   private boolean busy;
 
-  // the entry in the queue, a new one each time it is armed: the former may still be in a worker's
-  // hands
+  // its entry in the queue, a new one each time it is armed: a worker may still be about to fire
+  // the former entry
   private @Nullable Entry entry;
 
   private RecurringTimer(
@@ -62,7 +62,7 @@ public final class RecurringTimer implements Timer {
   static RecurringTimer start(
       TimerHost host, Body callback, @Nullable Reference<?> condition, Kind kind, Duration period) {
     RecurringTimer timer = new RecurringTimer(host, callback, condition, kind, period);
-    host.checkOpen(); // one that begins as the scheduler stops is never called: no need to end it
+    host.checkOpen(); // a timer that begins as the scheduler stops never fires: no need to end it
     host.countRecurring(1);
     timer.lock.lock();
     try {
@@ -125,18 +125,18 @@ public final class RecurringTimer implements Timer {
   private final class Entry extends TimerNode {
     @Override
     public void onExpired() {
-      if (takeTurn(this)) {
+      if (rearm(this)) {
         fire();
       }
     }
   }
 
-  /** Goes on to the next time; returns whether the callback is to be called for this one. */
-  private boolean takeTurn(Entry expired) {
+  /** Arms the timer for its next time; returns whether the callback has to run for this one. */
+  private boolean rearm(Entry expired) {
     lock.lock();
     try {
       if (expired != entry || state != State.ARMED) {
-        return false; // cancelled or reset after the queue had let go of it
+        return false; // cancelled or reset after the entry had left the queue
       }
       if (isOutOfDate()) {
         end();
@@ -170,7 +170,7 @@ public final class RecurringTimer implements Timer {
   }
 
   private void call() throws Exception {
-    if (!isCancelled() && !isOutOfDate()) { // before the fiber of this callback had begun
+    if (!isCancelled() && !isOutOfDate()) { // checked again: maybe before this fiber began
       callback.run();
     }
   }

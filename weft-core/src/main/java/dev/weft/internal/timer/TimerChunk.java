@@ -3,21 +3,21 @@ package dev.weft.internal.timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some nodes of one slot of a {@link TimerQueue}, in the order in which they came. A node that is
- * taken out leaves a hole, so no other node needs to be touched: among a million of them each would
- * be a miss of the cache. And a new chunk is a young object, into which the garbage collector lets
- * write without more ado.
+ * Some nodes of one slot of a {@link TimerQueue}, in the order in which they were added. A node
+ * that is removed leaves a hole, so no other node is touched: among a million nodes each touch
+ * would be a cache miss. And a new chunk is a young object: a store into it takes the short path of
+ * the garbage collector's barrier.
  *
  * <p>Invariant: nodes[i].index == i and nodes[i].chunk == this for each i < end that is no hole;
  * holes is the number of the others; nothing is at end and beyond.
  */
 final class TimerChunk {
   private final @Nullable TimerNode[] nodes;
-  private final int size; // nodes.length, a load nearer
+  private final int size; // nodes.length, which would be one more load
   private int end;
   private int holes;
 
-  // whose it is, and its neighbours there; the queue's business
+  // the slot that it belongs to, and its neighbours there; used by the queue only
   int slot;
   @Nullable TimerChunk prev;
   @Nullable TimerChunk next;

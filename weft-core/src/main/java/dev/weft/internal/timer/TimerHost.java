@@ -19,13 +19,13 @@ public interface TimerHost {
   void checkOpen();
 
   /**
-   * Runs a callback as a fiber, reports what it throws, and then runs {@code after}. Or does not,
-   * and returns false: a recurring one while the scheduler stops and nothing is left but callbacks
-   * like it.
+   * Runs a callback as a fiber, reports its failure, and then runs {@code after}. Returns false
+   * without a fiber if the scheduler has stopped, or if it is stopping, the timer is recurring, and
+   * only callbacks of recurring timers are left.
    */
   boolean fire(Body callback, boolean oneShot, Runnable after);
 
-  /** Told when a recurring timer begins (+1) and ends (-1). */
+  /** Called when a recurring timer begins (+1) and ends (-1). */
   void countRecurring(int change);
 
   /** Returns how many timers are pending. */

@@ -2,16 +2,18 @@ package dev.weft.internal.timer;
 
 import org.jspecify.annotations.Nullable;
 
-/** One entry of a {@link TimerQueue}. It knows where it is, so that removing needs no search. */
+/**
+ * One entry of a {@link TimerQueue}. It knows its place there, so that removing needs no search.
+ */
 public abstract class TimerNode {
   // when it is due, by the clock of its queue
   long deadline;
 
-  // the chunk that holds it, and where; null if it is in no queue
+  // the chunk that holds it, and its index there; null if it is in no queue
   @Nullable TimerChunk chunk;
   int index;
 
-  /** Called when the time has come, after the node has left its queue. */
+  /** Called when it is due, after the node has left its queue. */
   public abstract void onExpired();
 
   /** Returns the time for which it was last put into a queue. */

@@ -1,11 +1,11 @@
 package dev.weft.internal.timer;
 
 /**
- * Where a timer is from its beginning to its end: one worker's queue. All methods may be called
- * from any thread; each takes effect at once and as a whole.
+ * The queue of a timer from its start to its end: one worker's timer wheel. All methods may be
+ * called on any thread; each is atomic.
  */
 public interface TimerPlace {
-  /** Returns whose place it is. */
+  /** Returns the scheduler's timers that this place belongs to. */
   TimerHost host();
 
   /** Begins a one-shot: from now on it is pending, and stop() waits for it. */
@@ -14,7 +14,7 @@ public interface TimerPlace {
   /** Ends a one-shot; returns false, and does nothing, if it is not in the queue any more. */
   boolean cancelOneShot(TimerNode timer);
 
-  /** Ends a one-shot that has left the queue and been called. */
+  /** Ends a one-shot that has left the queue and fired. */
   void endOneShot();
 
   /** Changes the time of a timer; returns false if it is not in the queue any more. */

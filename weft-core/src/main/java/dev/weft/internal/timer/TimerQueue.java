@@ -4,10 +4,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of one worker: a hierarchical timing wheel (Varghese and Lauck, 1987), on which adding
- * and removing cost the same for one timer and for a million, and beside it a heap of near timers,
- * which the wheel would be too coarse for. A new timer stays in a list until the worker next asks
- * what is due: most time limits are removed soon, and many of them before that moment.
+ * The timers of one worker: a hierarchical timing wheel (Varghese and Lauck, "Hashed and
+ * Hierarchical Timing Wheels", SOSP 1987), in which adding and removing cost the same for one timer
+ * and for a million; and beside it a heap of near timers, for which the wheel is too coarse. A new
+ * timer stays in a list until the worker next calls expire() or nextWake(): most time limits are
+ * removed soon, and many of them before that moment.
  *
  * <pre>
  *                       ┌─ due in less than 2 ticks ──► near, a heap: exact
@@ -42,22 +43,22 @@ public final class TimerQueue {
   private static final int TICK_SHIFT = 17;
   private static final long ROUND_UP = (1L << TICK_SHIFT) - 1;
 
-  /** A node that is due sooner is not rounded up to a tick. */
+  /** A node that is due sooner is near: it is not rounded up to a tick. */
   private static final long NEAR_NANOS = 2L << TICK_SHIFT;
 
   private static final int SLOTS = 1 << Byte.SIZE;
   private static final int LEVELS = 6;
 
-  /** No slot of the wheel, but a list as those are. */
+  /** The list of unsorted nodes: not a slot of the wheel, but of the same form. */
   private static final int UNSORTED = LEVELS * SLOTS;
 
-  /** Most slots hold few nodes. */
+  /** The size of a slot's first chunk: most slots hold few nodes. */
   private static final int FIRST_CHUNK = 4;
 
-  /** One node that stays keeps so many places from being used again. */
+  /** The size of further chunks: one node that stays keeps so many places allocated. */
   private static final int CHUNK = 32;
 
-  /** The same, but not for long. */
+  /** The same of unsorted nodes, which do not stay long. */
   private static final int UNSORTED_CHUNK = 128;
 
   private static final long MAX_TICK = 1L << (62 - TICK_SHIFT);
@@ -65,7 +66,7 @@ public final class TimerQueue {
   private final long origin;
   private final NearTimers near = new NearTimers();
 
-  // the latest time that expire() was told; its tick is elapsed
+  // the latest time that was passed to expire(); its tick is elapsed
   private long lastNow;
 
   // the chunks of each slot and of UNSORTED, none of them empty
@@ -74,17 +75,17 @@ public final class TimerQueue {
   private final long[] occupied = new long[UNSORTED / Long.SIZE + 1];
   private long occupiedWords;
 
-  // all that was due before this tick has been handed out
+  // all nodes that were due before this tick have expired
   private long elapsed;
   private int size;
 
-  // tails[UNSORTED], two loads nearer: each waits for the one before
+  // a copy of tails[UNSORTED], which saves two dependent loads
   private @Nullable TimerChunk unsortedTail;
 
-  // an empty chunk, so that one timer set and cancelled again and again leaves no garbage
+  // an empty chunk, so that a timer that is set and cancelled again and again leaves no garbage
   private @Nullable TimerChunk spare;
 
-  /** Creates an empty queue whose clock, in nanoseconds, shows {@code now}. */
+  /** Creates an empty queue; its clock, in nanoseconds, shows {@code now}. */
   public TimerQueue(long now) {
     this.origin = now;
     this.lastNow = now;
@@ -106,7 +107,7 @@ public final class TimerQueue {
     return Math.min(tick, MAX_TICK);
   }
 
-  /** Removes a node; returns false if it was in no queue, as one is that has expired. */
+  /** Removes a node; returns false if it was in no queue, because it has expired. */
   public boolean remove(TimerNode node) {
     TimerChunk chunk = node.chunk;
     if (chunk == null) {
@@ -143,12 +144,12 @@ public final class TimerQueue {
   }
 
   /**
-   * Hands out the nodes that are due, in the order of the times at which they were: those of near
-   * nodes are their deadlines, those of others their ticks. At equal times near nodes come first,
-   * then the order is that of adding.
+   * Removes the nodes that are due and passes them on, ordered by time: the deadline of a near
+   * node, the tick of any other. At equal times near nodes come first, then the order is that of
+   * adding.
    */
   public void expire(long now, Consumer<TimerNode> due) {
-    if (now - lastNow > 0) { // not if a stand-in that was held up comes late
+    if (now - lastNow > 0) { // a worker that stands in and was delayed may bring an older time
       lastNow = now;
     }
     sort();
@@ -174,7 +175,7 @@ public final class TimerQueue {
     }
   }
 
-  /** Moves the unsorted nodes to heap and wheel; if memory ends, the rest stays unsorted. */
+  /** Moves the unsorted nodes to heap and wheel; if memory runs out, the rest stays unsorted. */
   private void sort() {
     for (TimerChunk chunk = heads[UNSORTED]; chunk != null; chunk = heads[UNSORTED]) {
       for (int i = 0; i < chunk.end(); i++) {
@@ -192,7 +193,7 @@ public final class TimerQueue {
     }
   }
 
-  /** Hands out what is due, spreads the rest over lower levels; if memory ends, nothing is lost. */
+  /** Expires due nodes, spreads the rest over lower levels; loses none if memory runs out. */
   private void empty(TimerChunk chunk, Consumer<TimerNode> due) {
     for (int i = 0; i < chunk.end(); i++) {
       TimerNode node = chunk.at(i);
@@ -217,7 +218,7 @@ public final class TimerQueue {
     return size;
   }
 
-  /** Returns how much room its nodes take, in nodes, those that were removed included. */
+  /** Returns the number of allocated places, holes included. */
   int places() {
     int sum = 0;
     for (TimerChunk head : heads) {

@@ -3,23 +3,24 @@ package dev.weft.internal.wait;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in a {@link WaitQueue}. A {@link Waiter} is its own first place; who waits in several
- * queues at once has more of them.
+ * A place in a {@link WaitQueue}. A {@link Waiter} is its own first place; a waiter that waits in
+ * several queues at once has more places.
  */
 public class WaitNode {
   private final Waiter waiter;
 
   /**
-   * What is handed over: by the waiter before it waits, or to it by whoever chooses it. Written by
-   * the waiter before it is queued, then under the queue's lock, then by the waiter again.
+   * The item of a hand-over: brought by the waiter, or given to it by the thread that chooses it.
+   * Written by the waiter before it is queued, then under the queue's lock, then by the waiter
+   * again.
    */
   public @Nullable Object item;
 
   /** A number of the owner's, such as permits wanted; as {@link #item}. */
   public int amount;
 
-  // where it is queued; written under that queue's lock, by the waiter's thread as it joins and by
-  // anybody as it leaves, so the waiter's thread may take null for true without the lock
+  // the queue it is in; written under that queue's lock, by the waiter's thread when it is added
+  // and by any thread when it is removed. So the waiter's thread may rely on null without the lock
   @Nullable WaitQueue queue;
 
   // in the queue, or in a WakeList
@@ -36,7 +37,7 @@ public class WaitNode {
     this.waiter = (Waiter) this;
   }
 
-  /** Returns who waits here. */
+  /** Returns the waiter of this place. */
   public final Waiter waiter() {
     return waiter;
   }

@@ -4,14 +4,16 @@ import dev.weft.internal.lock.SpinLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who wait for one thing, first come first served: the one wait queue under locks, channels,
- * select and scopes.
+ * The waiters of one thing, first in, first out: the one wait queue under locks, channels, select
+ * and scopes (as trio's {@code ParkingLot}).
  *
  * <pre>
+ *   the waiting thread                           the thread that hands over
+ *
  *   var waiter = new Waiter(self);               lock.lock();
  *   lock.lock();                                 try {
  *   try {                                          …
- *     if (can be had) return …;                    next = queue.poll();
+ *     if (available) return …;                     next = queue.poll();
  *     queue.add(waiter);                         } finally { lock.unlock(); }
  *   } finally { lock.unlock(); }                 if (next != null) next.wake();
  *   waiter.await(queue);
@@ -20,14 +22,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariants:
  *
  * <ul>
- *   <li>The queue is touched only under the lock it was made with, which its owner shares with
- *       whatever the wait is for. So nobody joins after what it waits for has come.
- *   <li>Nobody is in it twice by the same place; {@code place.queue == this} while it is in.
- *   <li>Who is taken out by {@code poll} has been chosen ({@link Waiter}) and will return from its
- *       wait: the caller owes it what it waits for, and a {@link WaitNode#wake}.
- *   <li>One who gave up, or was chosen elsewhere, is skipped: it is dropped by whoever finds it
- *       first, or leaves by itself, in either case before its call returns.
- *   <li>Everything is done in a number of steps that does not depend on the queue's length.
+ *   <li>The queue is touched only under the lock it was made with, which also guards the state of
+ *       its owner. So no waiter is added after the thing that it waits for has come.
+ *   <li>A place is in at most one queue, once; {@code place.queue == this} while it is in this one.
+ *   <li>A waiter that {@code poll} returns has been chosen ({@link Waiter}) and will return from
+ *       its wait: the caller has to give it what it waits for, and to {@link WaitNode#wake} it.
+ *   <li>A waiter that gave up, or was chosen at another place, is skipped: the first thread that
+ *       finds it removes it, or the waiter does, in either case before its call returns.
+ *   <li>Every operation but size takes a time that does not depend on the queue's length.
  * </ul>
  */
 public class WaitQueue {
@@ -41,7 +43,7 @@ public class WaitQueue {
    * Creates an empty queue.
    *
    * @param lock guards it
-   * @param verb what those in it want, as in "receive from"; with the owner it is what dumps show
+   * @param verb what the waiters want, as in "receive from"; dumps show it with the owner
    */
   public WaitQueue(SpinLock lock, String verb, Object owner) {
     this.lock = lock;
@@ -55,14 +57,14 @@ public class WaitQueue {
   }
 
   /**
-   * Returns the thread that holds what those in the queue wait for, or null if it has no holder or
-   * that is not known. The answer may be old: for dumps and the deadlock detector.
+   * Returns the thread that holds what the waiters wait for, or null if no thread does or that is
+   * not known. The answer may be outdated: for dumps and the deadlock detector.
    */
   public @Nullable Thread holder() {
     return null;
   }
 
-  /** Joins at the end. */
+  /** Adds a place at the end. */
   public final void add(WaitNode place) {
     assert lock.isTaken() && place.queue == null;
     WaitNode before = last;
@@ -76,7 +78,7 @@ public class WaitQueue {
     }
   }
 
-  /** Returns the first who still waits, or null; it stays, and may give up at any moment. */
+  /** Returns the first place that still waits, or null; it stays, and may give up at any moment. */
   public final @Nullable WaitNode first() {
     assert lock.isTaken();
     WaitNode place = first;
@@ -87,14 +89,14 @@ public class WaitQueue {
     return place;
   }
 
-  /** Takes out one who is in the queue; returns false if it has just given up. */
+  /** Removes and chooses a place of this queue; returns false if its waiter has just given up. */
   public final boolean choose(WaitNode place) {
     assert lock.isTaken() && place.queue == this;
     unlink(place);
     return place.waiter().choose(place);
   }
 
-  /** Takes out the first, with the item it has brought; null if nobody waits. */
+  /** Removes and chooses the first place, with the item it has brought; null if there is none. */
   public final @Nullable WaitNode poll() {
     assert lock.isTaken();
     for (WaitNode place = first; place != null; place = first) {
@@ -106,12 +108,12 @@ public class WaitQueue {
     return null;
   }
 
-  /** Takes out the first and gives it an item; null if nobody waits. */
+  /** Removes and chooses the first place and gives it an item; null if there is none. */
   public final @Nullable WaitNode poll(Object item) {
     assert lock.isTaken();
     for (WaitNode place = first; place != null; place = first) {
       unlink(place);
-      place.item = item; // before it is chosen: then it may look at once
+      place.item = item; // before the choice: a chosen waiter may read it at once
       if (place.waiter().choose(place)) {
         return place;
       }
@@ -119,7 +121,7 @@ public class WaitQueue {
     return null;
   }
 
-  /** Takes out one that its own thread has put there; returns false if it has been taken out. */
+  /** Removes a place of the calling thread; returns false if it is not in this queue any more. */
   public final boolean remove(WaitNode place) {
     assert lock.isTaken();
     if (place.queue != this) {
@@ -129,26 +131,26 @@ public class WaitQueue {
     return true;
   }
 
-  /** Takes out all and gives each the item. */
+  /** Removes and chooses all places and gives each the item. */
   public final void pollAll(Object item, WakeList woken) {
     for (WaitNode place = poll(item); place != null; place = poll(item)) {
       woken.add(place);
     }
   }
 
-  /** Takes out all. */
+  /** Removes and chooses all places. */
   public final void pollAll(WakeList woken) {
     for (WaitNode place = poll(); place != null; place = poll()) {
       woken.add(place);
     }
   }
 
-  /** Returns whether nobody is in it; without the lock, whether that was so a moment ago. */
+  /** Returns whether it has no place; without the lock, whether that was so a moment ago. */
   public final boolean isEmpty() {
     return first == null;
   }
 
-  /** Returns how many are in it, those about to leave included. Counts: for people. */
+  /** Counts its places, those about to leave included: slow, for messages. */
   public final int size() {
     assert lock.isTaken();
     int size = 0;
@@ -176,7 +178,7 @@ public class WaitQueue {
     place.queue = null;
   }
 
-  /** Returns what those in it wait for. */
+  /** Returns what the waiters wait for. */
   @Override
   public final String toString() {
     return verb + " " + owner;

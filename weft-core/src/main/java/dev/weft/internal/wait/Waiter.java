@@ -12,11 +12,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One wait of the current thread, be it a fiber of whatever scheduler or a plain thread.
+ * One wait of the current thread, a fiber of any scheduler or a plain thread.
  *
  * <pre>
- *   WAITING ──► chosen, by another, who holds the lock of the queue of the chosen place
- *      └──────► GAVE_UP, by itself: cancelled, interrupted, out of time
+ *   WAITING ──► chosen, by a thread that holds the lock of the queue of the chosen place
+ *      └──────► GAVE_UP, by itself: cancelled, interrupted, time limit passed
  * </pre>
  *
  * <p>Invariants:
@@ -24,17 +24,18 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>{@link #chosen} leaves WAITING once. So of a hand-over and a cancel that meet exactly one
  *       takes effect, and of several places exactly one is chosen.
- *   <li>What the chooser wrote into the place before is seen by the waiter after.
- *   <li>A waiter that was chosen does not throw: it has got something, and an interrupt that came
- *       with it stays for the next cancel point.
+ *   <li>What the choosing thread wrote into the place before the choice happens-before the return
+ *       of the wait.
+ *   <li>A waiter that was chosen does not throw: it has received something, and an interrupt that
+ *       came at the same time stays for the next cancel point.
  *   <li>A waiter that gave up is in no queue any more when its call returns.
- *   <li>One whose scheduler has given up on it is passed over: what it got would be lost. (If it
- *       was chosen before, it is lost with what it holds, as all that such a fiber holds.)
+ *   <li>A fiber that its scheduler has given up on is not chosen: what it received would be lost.
+ *       (If it was chosen before, it keeps for ever what it received, like everything it holds.)
  *   <li>It is made for one wait and never used again, so a late wake-up can do no harm.
  * </ul>
  */
 public final class Waiter extends WaitNode {
-  /** What is chosen by one that gave up. */
+  /** The value of chosen in a waiter that gave up. */
   private static final Object GAVE_UP = new Object();
 
   private static final VarHandle CHOSEN;
@@ -55,17 +56,17 @@ public final class Waiter extends WaitNode {
   // null while WAITING, then one of its places, or GAVE_UP
   private volatile @Nullable Object chosen;
 
-  /** Creates one for the caller: the fiber, or null for any other thread. */
+  /** Creates a waiter for the caller: the fiber, or null for a plain thread. */
   public Waiter(@Nullable FiberCore<?> self) {
     this.self = self;
   }
 
-  /** Chooses one of its places, under the lock of its queue; returns false if it was too late. */
+  /** Chooses one of its places, under the lock of that queue; returns false if it is too late. */
   boolean choose(WaitNode place) {
     return !isGone() && CHOSEN.compareAndSet(this, null, place);
   }
 
-  /** Returns whether it still waits, for those who hold the lock of a queue it is in. */
+  /** Returns whether it still waits; called under the lock of a queue it is in. */
   boolean isWaiting() {
     return chosen == null && !isGone();
   }
@@ -87,13 +88,13 @@ public final class Waiter extends WaitNode {
     if (chosen instanceof WaitNode place) {
       return place;
     }
-    throw new IllegalStateException("nobody has chosen it, so there is nothing to take");
+    throw new IllegalStateException("this waiter has not been chosen, so it has received nothing");
   }
 
   /**
    * Waits until it is chosen.
    *
-   * @param blocker what dumps show
+   * @param blocker what dumps show as the thing that it waits for
    * @throws InterruptedException if it is interrupted, cancelled or past its deadline before
    */
   public void await(Object blocker) throws InterruptedException {
@@ -109,7 +110,7 @@ public final class Waiter extends WaitNode {
     }
   }
 
-  /** Waits until it is chosen, for so long; returns false if it was not. */
+  /** Waits until it is chosen, up to a time limit; returns false if it was not. */
   public boolean await(Object blocker, Duration limit) throws InterruptedException {
     try {
       return Nanos.of(limit) > 0 ? awaitFor(blocker, limit) : !giveUp();
@@ -132,7 +133,7 @@ public final class Waiter extends WaitNode {
     }
   }
 
-  /** Waits until it is chosen, whatever else happens; an interrupt is kept for later. */
+  /** Waits until it is chosen; an interrupt or cancel does not end the wait, but is kept. */
   public void awaitUninterruptibly(Object blocker) {
     boolean interrupted = false;
     try {
@@ -150,7 +151,9 @@ public final class Waiter extends WaitNode {
     }
   }
 
-  /** Returns true if an interrupt came but it was chosen before; throws if it was not. */
+  /**
+   * Returns false without an interrupt, true if it was chosen before the interrupt; else throws.
+   */
   private boolean endedByInterrupt() throws InterruptedException {
     try {
       FiberCore.throwIfInterrupted(self);
@@ -164,7 +167,7 @@ public final class Waiter extends WaitNode {
     }
   }
 
-  /** Ends the wait; returns false if it was chosen before. Further places are the caller's. */
+  /** Ends the wait; returns false if it was chosen before. The caller removes further places. */
   private boolean giveUp() {
     if (chosen == null && CHOSEN.compareAndSet(this, null, GAVE_UP)) {
       leave();

@@ -3,8 +3,8 @@ package dev.weft.internal.wait;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who have been chosen under a lock and are woken after it, in order. It uses the links of
- * their places, which are free once they have left their queue.
+ * The places that were chosen under a lock and are woken after its release, in order. It uses the
+ * links of the places, which are free once they have left their queue.
  */
 public final class WakeList {
   private @Nullable WaitNode first;

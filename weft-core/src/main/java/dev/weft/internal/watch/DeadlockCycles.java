@@ -17,36 +17,38 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds fibers that wait for each other in a circle while other fibers live: each waits for a lock,
- * a monitor or an end that the next one owns. The watchdog calls {@link #step} at each look.
+ * Finds cycles: fibers that wait for each other in a circle while other fibers run. Each waits for
+ * a lock, a monitor or the end of a fiber that the next fiber owns. The watchdog calls {@link
+ * #step} at each look.
  *
  * <pre>
- *   collect   a bounded number of fibers a step: those that wait for something with one owner
- *   follow    after the last fiber: from each of them to the owner, and on, to a circle
+ *   collect   a bounded number of fibers per step: suspects are fibers that wait for something
+ *             with one owner
+ *   follow    after the last fiber: from each suspect to the owner, and on, to a circle
  *   confirm   a circle that the pass before has seen too, with no slice of its fibers in between,
  *             is a deadlock: reported once
  * </pre>
  *
- * <p>A pass begins only if a fiber has run since the last two, so a scheduler at rest is left
- * alone; waits with a limit are not followed. Belongs to the watchdog's thread.
+ * <p>A pass begins only if a fiber has run since the last two passes, so an idle scheduler costs
+ * nothing; waits with a time limit are not followed. Only the watchdog's thread uses it.
  */
 final class DeadlockCycles {
   /** How many fibers a step looks at: some 0.1 ms. */
   private static final int FIBERS_A_STEP = 2_048;
 
-  /** How much time is between the begins of two passes at least. */
+  /** The shortest time between the starts of two passes. */
   private static final long PASS_NANOS = 250_000_000;
 
   private final List<FiberCore<?>> suspects = new ArrayList<>();
 
-  // the workers that this pass has still to look at, the last one from this place on
+  // the workers that this pass still has to look at; the last of them from this place on
   private final List<Worker> left = new ArrayList<>();
   private int place;
 
   private long passBegan = System.nanoTime() - PASS_NANOS;
   private boolean inPass;
   private long slicesSeen = -1;
-  private int restless;
+  private int passesLeft; // how many more passes to make although no fiber has run
 
   // the circles of the pass before, and those that have been reported
   private Set<String> seen = Set.of();
@@ -55,7 +57,7 @@ final class DeadlockCycles {
   /** Looks at some more fibers; returns whether it wants to be called again soon. */
   boolean step(Collection<SchedulerCore> schedulers, long now) {
     if (!inPass && !begins(schedulers, now)) {
-      return restless > 0;
+      return passesLeft > 0;
     }
     int budget = FIBERS_A_STEP;
     while (budget > 0 && !left.isEmpty()) {
@@ -85,11 +87,11 @@ final class DeadlockCycles {
     long slices = schedulers.stream().mapToLong(SchedulerCore::slices).sum();
     if (slices != slicesSeen) {
       slicesSeen = slices;
-      restless = 2;
-    } else if (restless == 0) {
+      passesLeft = 2;
+    } else if (passesLeft == 0) {
       return false;
     } else {
-      restless--;
+      passesLeft--;
     }
     schedulers.forEach(scheduler -> left.addAll(List.of(scheduler.workers)));
     place = 0;
@@ -138,7 +140,7 @@ final class DeadlockCycles {
     return circles;
   }
 
-  /** Follows the owners from a fiber; returns the circle it comes to, if no other start has. */
+  /** Follows the owners from a fiber; returns the circle it reaches, if no other start has. */
   private static @Nullable List<FiberCore<?>> circleFrom(
       FiberCore<?> start, Map<FiberCore<?>, FiberCore<?>> owners, Set<FiberCore<?>> done) {
     Map<FiberCore<?>, Integer> path = new LinkedHashMap<>();
@@ -154,7 +156,7 @@ final class DeadlockCycles {
     return circle;
   }
 
-  /** The fibers of a circle, each in one wait of its life. */
+  /** Identifies the fibers of a circle, each in its current wait. */
   private static String signature(List<FiberCore<?>> circle) {
     return circle.stream()
         .map(fiber -> fiber.id() + "@" + fiber.since)

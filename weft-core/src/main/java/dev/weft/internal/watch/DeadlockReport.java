@@ -12,11 +12,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whether the fibers of a scheduler wait for something that cannot come, and for what.
+ * Finds out whether all fibers of a scheduler wait for something that cannot come, and reports what
+ * each waits for.
  *
  * <pre>
  *   standstill   all fibers of all schedulers wait, and no timer and no I/O is left: found at once
- *                and for certain, as far as no plain thread wakes one
+ *                and for certain, unless a plain thread wakes a fiber
  *   leak         all fibers of one scheduler wait, but other schedulers or recurring timers go on:
  *                only {@link LeakCheck} can tell whether those can reach what the fibers wait for
  * </pre>
@@ -44,7 +45,7 @@ public final class DeadlockReport {
             scheduler,
             scheduler.fibers().toList(),
             "all fibers wait, and no timer and no I/O is left to wake one");
-    // what was seen of one fiber still holds only if none has run since
+    // The report is true only if no fiber has run while it was made.
     return allWait(scheduler) && slices(all) == slices ? report : null;
   }
 
@@ -63,7 +64,7 @@ public final class DeadlockReport {
     return schedulers.stream().mapToLong(SchedulerCore::slices).sum();
   }
 
-  /** Returns whether a scheduler has fibers and all of them wait without a limit. */
+  /** Returns whether a scheduler has fibers and all of them wait without a time limit. */
   static boolean allWait(SchedulerCore scheduler) {
     if (!scheduler.isStill()) {
       return false;
@@ -73,9 +74,10 @@ public final class DeadlockReport {
   }
 
   /**
-   * Returns whether a fiber waits, and only another fiber or a plain thread can end its wait. A
-   * wait with a limit or for I/O is ended by timers and pollers. A wait for a helper thread ends
-   * when a helper is free; a wait for a turn at a socket, when the thread before has had its I/O.
+   * Returns whether a fiber waits, and only another fiber or a plain thread can end its wait.
+   * Timers and pollers end a wait with a time limit or for I/O. A wait for a helper thread ends
+   * when a helper is free; a wait for a turn at a socket, when the I/O of the thread before has
+   * ended.
    */
   static boolean waitsWithoutLimit(FiberCore<?> fiber) {
     Thread thread = fiber.threadOrNull();

@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Takes dumps: what each fiber does, what it waits for, and the holder of that. */
+/** Takes dumps: the status of each fiber, what it waits for, and the thread that holds that. */
 public final class Dumps {
   /** Classes of the JDK and of Weft: a report names the user's own line. */
   private static final Pattern LIBRARY =
@@ -71,9 +71,9 @@ public final class Dumps {
       return "the monitor of " + Objects.toIdentityString(object);
     }
     try {
-      return "" + object; // which may be "null"
-    } catch (Throwable e) { // any object may be one
-      return "a " + object.getClass().getName() + ", whose toString() threw " + e;
+      return "" + object; // toString() may return null
+    } catch (Throwable e) { // a blocker may be any object, with any toString()
+      return "a " + object.getClass().getName() + " (its toString() threw " + e + ")";
     }
   }
 
@@ -82,7 +82,7 @@ public final class Dumps {
     return owner == null || blockedOn.object() instanceof Fiber<?> ? "" : FiberCore.describe(owner);
   }
 
-  /** Returns the innermost frame that belongs neither to the JDK nor to Weft; else the first. */
+  /** Returns the innermost frame of neither the JDK nor Weft; if there is none, the innermost. */
   static String ownFrame(FiberDump.Entry entry) {
     return entry.stack().stream()
         .filter(frame -> !LIBRARY.matcher(frame.getClassName()).lookingAt())

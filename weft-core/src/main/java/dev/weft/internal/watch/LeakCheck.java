@@ -18,31 +18,30 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Finds fibers that wait for something which nothing alive can bring: fibers that the garbage
- * collector would take, were it not for Weft's own lists. The idea is that of Go's goroutine leak
- * profile (Saioc et al., "Dynamic Partial Deadlock Detection and Recovery via Garbage Collection",
- * ASPLOS 2025).
+ * Finds leaks: fibers that wait for something that nothing alive can reach. Only Weft's registries
+ * keep them from the garbage collector. The idea is that of Go's goroutine leak profile (Saioc et
+ * al., "Dynamic Partial Deadlock Detection and Recovery via Garbage Collection", ASPLOS 2025).
  *
  * <pre>
  *   weaken      each fiber that waits without a limit, of every scheduler, is held by a weak
  *               reference in its worker's registry, and gets a probe: fiber ──► probe ──► fiber
- *   collect     what nothing else reaches is found unreachable; the probe's finalizer tells, and
- *               keeps the fiber from being freed
+ *   collect     the collector finds the fibers that nothing else reaches; the probe's finalizer
+ *               reports the fiber and makes it reachable again
  *   strengthen  every registry holds its fibers as before
  * </pre>
  *
- * <p>So a look changes nothing: a leaked fiber stays as it was, can be dumped and cancelled, and
- * its {@code finally} blocks run when it is. Any other way would lose it: a cleared reference gives
- * nothing back, and a finalizer is the only thing in the JDK that brings an unreachable object back
- * to whoever looks for it.
+ * <p>So a check changes nothing: a leaked fiber stays as it was and can be dumped and cancelled,
+ * and a cancel runs its {@code finally} blocks. Considered and refused: weak or phantom references
+ * alone. They do not return the object, and a finalizer is the only means of the JDK that makes an
+ * unreachable object reachable again.
  *
  * <p>What counts as alive: everything that a platform thread, a static field, a running, ready or
  * sleeping fiber, a pending timer or I/O event can reach. A thread that holds a {@link FiberCore}
  * can cancel or schedule it, so the fiber is no leak. A fiber that is blocked at a monitor is never
  * found: the JVM itself holds it.
  *
- * <p>Invariant: a fiber that a weak reference lost is put back into its registry by its probe,
- * however late the finalizer comes.
+ * <p>Invariant: the probe puts a fiber, after its weak reference was cleared, back into its
+ * registry, however late the finalizer runs.
  */
 final class LeakCheck {
   private static final int MOST_COLLECTIONS = 5;
@@ -52,7 +51,7 @@ final class LeakCheck {
   private final List<FiberCore<?>> leaked = new ArrayList<>();
   private final AtomicInteger missing = new AtomicInteger();
 
-  // how many probes have told; under this
+  // how many probes have reported; under the monitor of this check
   private int arrived;
 
   private LeakCheck() {}
@@ -111,12 +110,12 @@ final class LeakCheck {
       if (fiber != null) {
         place.worker.strengthenRegistry(fiber, place);
       } else {
-        missing.incrementAndGet(); // its probe is on its way
+        missing.incrementAndGet(); // the finalizer of its probe will run
       }
     }
   }
 
-  /** Called by the finalizer of a fiber's probe: nothing alive has reached the fiber. */
+  /** Called by the finalizer of a fiber's probe: nothing alive reaches the fiber. */
   private synchronized void found(FiberCore<?> fiber, FiberRegistry.WeakPlace place) {
     if (place.worker.strengthenRegistry(fiber, place)) { // else it has ended before the collection
       leaked.add(fiber);
@@ -140,7 +139,7 @@ final class LeakCheck {
     return all;
   }
 
-  /** Hangs on a fiber while it is held weakly, and is finalized if nothing reaches the fiber. */
+  /** Attached to a fiber while that is held weakly; finalized if nothing reaches the fiber. */
   static final class Probe implements LeakProbe {
     private final LeakCheck check;
     private final FiberCore<?> fiber;
@@ -161,7 +160,7 @@ final class LeakCheck {
     }
   }
 
-  /** Tells whether this JVM collects and finalizes when asked. */
+  /** Checks whether this JVM collects and finalizes on System.gc(). */
   private static final class Canary {
     private static final CountDownLatch DEAD = new CountDownLatch(1);
 

@@ -16,27 +16,27 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   LockOwners owners = new LockOwners(Watchdog::fibers);    // once a look
- *   BlockedOn blocked = owners.blockedOn(fiber);             // null: it waits for nothing known
+ *   BlockedOn blocked = owners.blockedOn(fiber);             // null: not known
  *   Thread owner = blocked.owner();                          // null: no owner, or not known
  *   Fiber&lt;?&gt; ownerFiber = owner == null ? null : FiberCore.ofOrNull(owner);
  * </pre>
  *
  * <p>Known are the owners of monitors, of {@code ReentrantLock} and every other {@link
  * AbstractOwnableSynchronizer} that is held by one thread alone, of {@code Mutex}, and the writer
- * of {@code SharedMutex}; a joined fiber owns its end. Not known are the readers of a lock, what a
- * mounted fiber holds of monitors (see {@link MonitorOwners}), and monitors of virtual threads that
- * are no fibers.
+ * of {@code SharedMutex}; a joined fiber owns its end. Not known are the readers of a lock, the
+ * monitors of a mounted fiber (see {@link MonitorOwners}), and the monitors of virtual threads that
+ * are not fibers.
  *
- * <p>No lock is held and nothing stands still between two questions: an answer may be old when it
- * is read. A cycle that two looks find, with no slice of its fibers between them, is one.
+ * <p>No lock is held and the fibers run on between two questions: an answer may be outdated when it
+ * is read. A cycle that two looks find, with no slice of its fibers between them, is a deadlock.
  */
 final class LockOwners {
   /**
    * What a thread waits for.
    *
    * @param object a {@link FiberCore} that is joined, a lock's synchronizer, a {@link WaitQueue},
-   *     the object whose monitor is to be entered, or any other blocker
-   * @param isMonitor whether it is the monitor of the object
+   *     an object with a monitor that the thread waits to enter, or any other blocker
+   * @param isMonitor whether the thread waits for the monitor of the object
    * @param owner the thread that has to act before the wait can end; null if no single thread has
    *     to, or it is not known
    */
@@ -50,7 +50,7 @@ final class LockOwners {
   /**
    * Creates one look.
    *
-   * @param fibers those that may hold a monitor; asked when a fiber waits for a monitor
+   * @param fibers supplies the fibers that may hold a monitor; called if a fiber waits for one
    */
   LockOwners(Supplier<Stream<FiberCore<?>>> fibers) {
     this.fibers = fibers;
@@ -71,8 +71,8 @@ final class LockOwners {
   }
 
   /**
-   * Returns whether a fiber waits, perhaps for something that one thread owns. Cheap, since it is
-   * asked of every fiber.
+   * Returns whether a fiber waits, perhaps for something that one thread owns. Cheap, because it is
+   * called for every fiber.
    */
   static boolean mayWaitForOwner(FiberCore<?> fiber) {
     Thread thread = fiber.threadOrNull();

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
-/** Counts what the fibers and the threads of a scheduler do. */
+/** Takes the statistics of a scheduler: its fibers by status, and the counters of its workers. */
 public final class Stats {
   private Stats() {}
 

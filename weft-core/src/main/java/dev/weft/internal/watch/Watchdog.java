@@ -17,20 +17,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread that looks after all schedulers: it reports slices that take too long and lets other
- * workers take over, failures that nobody observes, and deadlocks; and it wakes a worker that
- * sleeps although fibers are ready on it, which is a fault of Weft's. It looks often while a worker
- * is awake and seldom otherwise; workers never have to wake it, since that would double the cost of
- * each wake-up of theirs. What has to be noticed sooner is left to the sentry of each scheduler.
+ * One thread that watches all schedulers: it reports long slices and marks their workers stuck, so
+ * that other workers take over; it reports unobserved failures, deadlocks and cycles; and it
+ * repairs lost wake-ups. It looks often while a worker is awake and seldom otherwise; workers never
+ * wake it, because that would double the cost of each wake-up of theirs. The {@code Sentry} of each
+ * scheduler notices what cannot wait so long. (Go's counterpart is {@code sysmon} in {@code
+ * proc.go}.)
  */
 public final class Watchdog {
   private static final long TICK_NANOS = 10_000_000;
   private static final long IDLE_TICK_NANOS = 50_000_000;
 
-  /** After how long in one slice others take over what a worker has; said nothing about. */
+  /** After how long in one slice a worker is stuck, and others take over, without a report. */
   private static final long TAKE_OVER_NANOS = 20_000_000;
 
-  /** How long all fibers of a scheduler have to wait for nothing before that is reported. */
+  /** How long a standstill has to last before it is reported as a deadlock. */
   private static final long DEADLOCK_NANOS = 1_000_000_000;
 
   private static final long NO_SLEEP = -1;
@@ -65,7 +66,7 @@ public final class Watchdog {
     return WATCHES.keySet().stream().flatMap(SchedulerCore::fibers);
   }
 
-  /** Called when the process ends: idle workers leave the system's pollers, and stay out. */
+  /** Called when the process ends: idle workers leave the system's pollers and do not return. */
   public static void wakeAllForTheEnd() {
     Poller.processEnds();
     WATCHES.keySet().forEach(SchedulerCore::wakeAll);
@@ -101,7 +102,7 @@ public final class Watchdog {
     }
   }
 
-  /** What is known of one scheduler from the last look. */
+  /** One scheduler, and what the last look has found in it. */
   private static final class Watch {
     final SchedulerCore scheduler;
     private final long[] slices;
@@ -112,17 +113,17 @@ public final class Watchdog {
     private final long[] lostSince;
     private long lastLook = System.nanoTime();
 
-    // when all fibers were first seen to wait for nothing; 0 if they do not
+    // when the current standstill was first seen; 0 if there is none
     private long standstill;
     private long standstillSlices;
     private boolean reported;
 
-    // for lookForLeaks: when it last looked, the waits it saw, and those it has checked
+    // for lookForLeaks: when it last looked, a hash of the waits it saw, and of those it checked
     private long leakLook;
     private long lastWaits;
     private long checkedWaits;
 
-    // tells of failures that nobody joined for, while there are any
+    // the thread that reports unobserved failures, while there are any
     private @Nullable Thread reporter;
 
     Watch(SchedulerCore scheduler) {
@@ -134,7 +135,7 @@ public final class Watchdog {
       Arrays.fill(lostIn, NO_SLEEP);
     }
 
-    /** Returns whether there is reason to look again soon. */
+    /** Looks at the scheduler; returns whether to look again soon. */
     boolean look(long now) {
       boolean busy = false;
       boolean stuck = false;
@@ -166,7 +167,7 @@ public final class Watchdog {
       return busy || !scheduler.unobserved.isEmpty() || awaitsDeadlock(now, busy);
     }
 
-    /** On a thread of their own: the handler is the user's, and may take its time. */
+    /** On a thread of its own, because the user's handler may block. */
     private void reportFailures() {
       if (scheduler.unobserved.hasOld() && (reporter == null || !reporter.isAlive())) {
         reporter =
@@ -201,10 +202,10 @@ public final class Watchdog {
 
     /**
      * Wakes a worker that sleeps although fibers are ready on it: a lost wake-up, which is a fault
-     * of Weft's. It must have done so in one and the same sleep for LOST_NANOS, since a worker that
-     * is about to sleep, or to leave its sleep, looks the same, and so does a worker whose waker
-     * has queued the fiber and not woken the worker yet; on a busy machine each of them may be off
-     * its core for some milliseconds just then.
+     * of Weft's. The worker must have been in one and the same sleep for LOST_NANOS. A worker that
+     * is about to sleep, or about to wake, looks the same; so does a worker for which another
+     * thread has queued a fiber and is about to wake it; and on a busy machine each of these
+     * threads may be off its core for some milliseconds just then.
      */
     private void rescue(Worker worker, long now) {
       int i = worker.index;
@@ -242,8 +243,8 @@ public final class Watchdog {
     }
 
     /**
-     * A program under ./weft run that does not know of Weft may compute and block as it likes, as
-     * long as nobody has to wait for its thread.
+     * Returns whether the fiber may hold its worker without a report: the fibers of a program under
+     * ./weft run may compute and block, as long as no other fiber has to wait for the worker.
      */
     private boolean mayHold(FiberCore<?> fiber) {
       return scheduler.programMain != null
@@ -261,7 +262,7 @@ public final class Watchdog {
         standstillSlices = total;
         standstill = 0;
         reported = false;
-        return false; // the next look, as seldom as they are, finds out
+        return false; // the next look, though looks are rare now, finds a standstill
       }
       if (reported || scheduler.somethingWillCome() || isProgramMainLive()) {
         return false;
@@ -280,16 +281,17 @@ public final class Watchdog {
       return false;
     }
 
-    /** The main of a program may wait for a plain thread or a signal. */
+    /**
+     * Returns whether the main of a program runs, which may wait for a plain thread or a signal.
+     */
     private boolean isProgramMainLive() {
       FiberCore<?> main = scheduler.programMain;
       return main != null && !main.isDone();
     }
 
     /**
-     * Looks, while stop() waits, whether the same fibers have waited for a second although
-     * something else goes on, and then whether that can reach them: once for the same waits, since
-     * it takes a full collection.
+     * While stop() waits: if the same fibers have waited for a second although something else runs,
+     * starts a leak check. Once for the same waits, because a check takes a full collection.
      */
     private void lookForLeaks(long now) {
       if (now - leakLook < DEADLOCK_NANOS || !DeadlockReport.allWait(scheduler)) {
@@ -308,14 +310,14 @@ public final class Watchdog {
       }
       String certain = DeadlockReport.ofStandstill(scheduler);
       if (certain != null && scheduler.failsOnDeadlock()) {
-        scheduler.failWith(certain); // when the last worker fell asleep, something else still ran
+        scheduler.failWith(certain); // noteIdle missed it: another scheduler still ran then
       } else if (waits != checkedWaits) {
         checkedWaits = waits;
         Thread.ofPlatform().daemon().name(scheduler.name() + "-leaks").start(this::checkLeaks);
       }
     }
 
-    /** On a thread of its own: a collection may take seconds. */
+    /** On a thread of its own, because a collection may take seconds. */
     private void checkLeaks() {
       List<FiberCore<?>> leaked =
           LeakCheck.run(schedulers()).stream()

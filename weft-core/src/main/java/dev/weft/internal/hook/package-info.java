@@ -1,0 +1,32 @@
+/**
+ * The hook: blocking calls of the JDK use the timers and the poller of the fiber's own worker.
+ *
+ * <pre>
+ *   JDK (on the fiber's thread)              put in its place           calls
+ *
+ *   VirtualThread.schedule                   TimerHook.InFront    ──► HookedTimer ──► Worker timers
+ *   (Thread.sleep, timed parks, wait)
+ *
+ *   Poller.implRegister, implDeregister      WeftPoller           ──► HookedSockets.begin, end
+ *   (a socket or channel is not ready)       (PollerHook)              │
+ *                                                                      ▼
+ *   SocketDispatcher.read, write, close      WeftDispatcher       ──► HookedDescriptors (per poller)
+ *   (each call of a stream socket)           (DispatcherHook)          └► HookedDescriptor ─► epoll
+ *
+ *   each of them ──► the JDK's original, outside fibers, in pinned fibers, or if Weft cannot serve
+ * </pre>
+ *
+ * <p>Invariants:
+ *
+ * <ul>
+ *   <li>HookInstallation installs each part before the first fiber runs, once and as a whole: a
+ *       part that does not find every JDK member that it mirrors (JDK 25) changes nothing.
+ *   <li>The JDK's original serves every wait that Weft leaves to it, and WaitingThreads finds both
+ *       kinds: a close of a descriptor wakes all its waiters.
+ *   <li>A wait at a descriptor is for the socket that was tried, never for a later socket with the
+ *       same number: HookedDescriptors vouches for it.
+ *   <li>Edge-triggered: a read that found nothing is repeated without a system call only if the
+ *       edge of later data will reach the same wait.
+ * </ul>
+ */
+package dev.weft.internal.hook;

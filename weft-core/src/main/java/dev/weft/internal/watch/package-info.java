@@ -1,0 +1,22 @@
+/**
+ * The watchdog and the diagnosis of schedulers.
+ *
+ * <pre>
+ *   Watchdog (one thread per JVM, looks every 10 to 50 ms)
+ *     ├─ a slice of 20 ms ────────► worker.stuck: other workers take over and stand in
+ *     ├─ a slice of blockedAfter ─► a warning with the stack
+ *     ├─ asleep with ready fibers ► wakes the worker: a lost wake-up, counted as a rescue
+ *     ├─ failures of a second ago ► UnobservedFailures, on a thread of their own
+ *     ├─ DeadlockCycles.step ─────► LockOwners ─► a cycle of fibers: a warning
+ *     ├─ a standstill of 1 s ─────► DeadlockReport: a warning
+ *     └─ stop() waits for 1 s ────► LeakCheck, on a thread of its own: a warning, or stop() fails
+ *
+ *   the last idle worker in stop() ─► SchedulerLife.noteIdle ─► DeadlockReport.ofStandstill
+ *   Scheduler.dump, leaks, stats ───► Dumps, LeakCheck, Stats
+ * </pre>
+ *
+ * <p>Invariants: nothing here stops a worker or a fiber, or is called by a slice. An observation
+ * may be outdated, so a report needs two looks that agree with no slice in between (slice counts),
+ * and a false report is a fault. Only the watchdog's thread writes what a Watch remembers.
+ */
+package dev.weft.internal.watch;
