@@ -54,6 +54,8 @@ class ArchitectureTest {
           "watch",
           "policy",
           "net",
+          "channel",
+          "sync",
           "wait",
           "blocking",
           "sched",

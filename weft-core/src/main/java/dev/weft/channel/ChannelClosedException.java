@@ -10,7 +10,12 @@ import org.jspecify.annotations.Nullable;
 public final class ChannelClosedException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  ChannelClosedException(String message, @Nullable Throwable cause) {
+  /**
+   * Creates an exception.
+   *
+   * @param cause what the channel was closed with, or null
+   */
+  public ChannelClosedException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 }

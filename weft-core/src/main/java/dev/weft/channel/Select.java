@@ -1,15 +1,15 @@
 package dev.weft.channel;
 
-import dev.weft.internal.sched.CurrentFiber;
-import dev.weft.internal.sched.FiberCore;
-import dev.weft.internal.wait.WaitQueue;
-import dev.weft.internal.wait.WakeList;
+import dev.weft.internal.channel.ChannelClause;
+import dev.weft.internal.channel.OtherwiseClause;
+import dev.weft.internal.channel.Selection;
+import dev.weft.internal.channel.SwitchedOffClause;
+import dev.weft.internal.channel.TimeoutClause;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Does one of several sends and receives: the first that can be done, a random one if there are
@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="dev.weft.channel.ChannelSnippetsTest" region="select"}
  *
  * <p>Clauses come from {@link Channel#onReceive}, {@link Channel#onSend}, {@link #timeout} and
- * {@link #otherwise}; {@link #when} switches one off. They can be used again, also by several
- * fibers at once. A channel may be in several clauses: each is as likely, also if the select had to
- * wait. What is to be done then is called by the selecting fiber, after the choice.
+ * {@link #otherwise}; {@link #when} switches a clause off. Clauses can be used again, also by
+ * several fibers at once. A channel may be in several clauses: each is as likely, also if the
+ * select had to wait. The function of a clause is called by the selecting fiber, after the choice.
  */
 public final class Select {
   private Select() {}
@@ -40,18 +40,7 @@ public final class Select {
   @SafeVarargs
   @SuppressWarnings("varargs") // they are only read
   public static <R> R of(Clause<R>... clauses) throws InterruptedException {
-    FiberCore<?> self = CurrentFiber.enterWait();
-    if (clauses.length == 1 && clauses[0] instanceof OfChannel<R> only) {
-      return only.finish(only.doAlone(self));
-    }
-    OfChannel<R> ready = Selection.readyOf(clauses);
-    if (ready != null) {
-      Object value = ready.doNow();
-      if (value != Channel.NOTHING) {
-        return ready.finish(value);
-      }
-    }
-    return new Selection<>(clauses).select(self);
+    return Selection.select(clauses);
   }
 
   /**
@@ -81,7 +70,7 @@ public final class Select {
   @SuppressWarnings("unchecked") // it is never chosen, so it returns nothing
   public static <R> Clause<R> when(boolean condition, Clause<R> clause) {
     Objects.requireNonNull(clause, "clause");
-    return condition ? clause : (Clause<R>) SwitchedOff.CLAUSE;
+    return condition ? clause : (Clause<R>) SwitchedOffClause.INSTANCE;
   }
 
   /**
@@ -89,13 +78,13 @@ public final class Select {
    * shortest counts.
    */
   public static <R> Clause<R> timeout(Duration limit, Supplier<R> then) {
-    return new Timeout<>(
+    return new TimeoutClause<>(
         Objects.requireNonNull(limit, "limit"), Objects.requireNonNull(then, "then"));
   }
 
   /** Returns a clause that is chosen if no other one can be done at once. */
   public static <R> Clause<R> otherwise(Supplier<R> then) {
-    return new Otherwise<>(Objects.requireNonNull(then, "then"));
+    return new OtherwiseClause<>(Objects.requireNonNull(then, "then"));
   }
 
   /**
@@ -103,176 +92,9 @@ public final class Select {
    *
    * @param <R> what the select returns
    */
-  public abstract static sealed class Clause<R> {
-    private Clause() {}
-  }
-
-  /** A send or a receive. The value of a send that was done is the value itself. */
-  abstract static sealed class OfChannel<R> extends Clause<R> {
-    final Channel<?> channel;
-
-    private OfChannel(Channel<?> channel) {
-      this.channel = channel;
-    }
-
-    /** Returns whether it can be done, or could a moment ago; no lock needed. */
-    abstract boolean looksReady();
-
-    /** Does it, and waits if need be, as if there were no select; returns the value or CLOSED. */
-    abstract Object doAlone(@Nullable FiberCore<?> self) throws InterruptedException;
-
-    /** Does it, if it can be done at once; returns the value, NOTHING or CLOSED. */
-    abstract Object doNow();
-
-    /** Likewise, for one who holds the lock of the channel and will wake whom it meets. */
-    abstract Object doLocked(WakeList woken);
-
-    /** Where it waits. */
-    abstract WaitQueue queue();
-
-    /** What it brings along when it waits; the value, NOTHING for a receive. */
-    abstract Object item();
-
-    /** Calls what is to be done then, with the value or at the end; throws if nothing is. */
-    abstract R finish(Object value);
-
-    @Override
-    public String toString() {
-      return queue().toString();
-    }
-  }
-
-  /** Receives. */
-  static final class Receive<T, R> extends OfChannel<R> {
-    private final Channel<T> from;
-    private final Function<T, R> then;
-    private final @Nullable Supplier<R> whenClosed;
-
-    Receive(Channel<T> from, Function<T, R> then, @Nullable Supplier<R> whenClosed) {
-      super(from);
-      this.from = from;
-      this.then = then;
-      this.whenClosed = whenClosed;
-    }
-
-    @Override
-    boolean looksReady() {
-      return from.looksReadyToReceive();
-    }
-
-    @Override
-    Object doAlone(@Nullable FiberCore<?> self) throws InterruptedException {
-      return from.receiveAny(self);
-    }
-
-    @Override
-    Object doNow() {
-      return from.receiveNow();
-    }
-
-    @Override
-    Object doLocked(WakeList woken) {
-      return from.receiveLocked(woken);
-    }
-
-    @Override
-    WaitQueue queue() {
-      return from.receivers;
-    }
-
-    @Override
-    Object item() {
-      return Channel.NOTHING;
-    }
-
-    @Override
-    R finish(Object value) {
-      if (whenClosed != null && from.isNormalEnd(value)) {
-        return whenClosed.get();
-      }
-      return then.apply(from.valueOf(value));
-    }
-  }
-
-  /** Sends. */
-  static final class Send<T, R> extends OfChannel<R> {
-    private final T value;
-    private final Supplier<R> then;
-
-    Send(Channel<T> to, T value, Supplier<R> then) {
-      super(to);
-      this.value = value;
-      this.then = then;
-    }
-
-    @Override
-    boolean looksReady() {
-      return channel.looksReadyToSend();
-    }
-
-    @Override
-    Object doAlone(@Nullable FiberCore<?> self) throws InterruptedException {
-      return channel.sendAny(value, self);
-    }
-
-    @Override
-    Object doNow() {
-      return channel.sendNow(value);
-    }
-
-    @Override
-    Object doLocked(WakeList woken) {
-      return channel.sendLocked(value, woken);
-    }
-
-    @Override
-    WaitQueue queue() {
-      return channel.senders;
-    }
-
-    @Override
-    Object item() {
-      return value;
-    }
-
-    @Override
-    R finish(Object sent) {
-      if (sent == Channel.CLOSED) {
-        throw channel.closed("send to");
-      }
-      return then.get();
-    }
-  }
-
-  /** Gives up after a while. */
-  static final class Timeout<R> extends Clause<R> {
-    final Duration limit;
-    final Supplier<R> then;
-
-    private Timeout(Duration limit, Supplier<R> then) {
-      this.limit = limit;
-      this.then = then;
-    }
-
-    @Override
-    public String toString() {
-      return "a timeout of " + limit;
-    }
-  }
-
-  /** Gives up at once. */
-  static final class Otherwise<R> extends Clause<R> {
-    final Supplier<R> then;
-
-    private Otherwise(Supplier<R> then) {
-      this.then = then;
-    }
-  }
-
-  /** Is never chosen. */
-  static final class SwitchedOff<R> extends Clause<R> {
-    private static final SwitchedOff<?> CLAUSE = new SwitchedOff<>();
-
-    private SwitchedOff() {}
+  public abstract static sealed class Clause<R>
+      permits ChannelClause, TimeoutClause, OtherwiseClause, SwitchedOffClause {
+    /** For Weft's own subclasses. */
+    protected Clause() {}
   }
 }

@@ -3,6 +3,8 @@ package dev.weft.net;
 import dev.weft.internal.net.Connecting;
 import dev.weft.internal.net.Limits;
 import dev.weft.internal.net.NetSocket;
+import dev.weft.internal.net.StreamInput;
+import dev.weft.internal.net.StreamOutput;
 import dev.weft.internal.net.Turns;
 import dev.weft.internal.poller.Poller;
 import dev.weft.sync.Mutex;

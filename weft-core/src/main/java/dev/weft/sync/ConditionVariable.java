@@ -85,7 +85,14 @@ public final class ConditionVariable {
     }
   }
 
-  void awaitUninterruptibly(Lock lock) {
+  /**
+   * Waits for a signal, whatever else happens; an interrupt or a cancel is kept for the next cancel
+   * point.
+   *
+   * @param lock held by the caller
+   * @throws IllegalMonitorStateException if the caller does not hold the lock
+   */
+  public void awaitUninterruptibly(Lock lock) {
     Waiter waiter = new Waiter(FiberCore.currentOrNull());
     int times = release(lock, waiter);
     try {

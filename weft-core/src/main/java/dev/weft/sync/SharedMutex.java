@@ -3,6 +3,8 @@ package dev.weft.sync;
 import dev.weft.internal.lock.SpinLock;
 import dev.weft.internal.sched.CurrentFiber;
 import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sync.HoldCounts;
+import dev.weft.internal.sync.LockCondition;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;

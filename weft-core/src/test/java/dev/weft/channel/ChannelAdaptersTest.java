@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.weft.Eventually;
 import dev.weft.Scheduler;
+import dev.weft.internal.channel.ChannelInsides;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -172,7 +173,7 @@ class ChannelAdaptersTest {
     Notes gone = subscribe(channel);
     gone.subscription.request(10);
     gone.subscription.cancel();
-    Eventually.eventually("the receiver has left", () -> channel.receivers.isEmpty());
+    Eventually.eventually("the receiver has left", () -> ChannelInsides.hasNoWaiters(channel));
     channel.send(1);
     assertThat(channel.receive()).isEqualTo(1);
     assertThat(gone.told).isEmpty();
@@ -220,7 +221,7 @@ class ChannelAdaptersTest {
     for (int i = 0; i < 3; i++) {
       subscribe(channel).subscription.cancel();
     }
-    Eventually.eventually("no watcher is left", () -> channel.watchers.isEmpty());
+    Eventually.eventually("no watcher is left", () -> ChannelInsides.hasNoWatchers(channel));
   }
 
   @Test

@@ -10,6 +10,7 @@ import dev.weft.Eventually;
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
 import dev.weft.Weft;
+import dev.weft.internal.channel.ChannelInsides;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -116,7 +117,7 @@ class ChannelCancelTest {
     for (Channel<Integer> each : List.of(channel, idle)) {
       assertThat(each.tryReceive()).as("a sender is left at " + each).isEmpty();
       assertThat(each.trySend(5)).as("a receiver is left at " + each).isFalse();
-      assertThat(each.senders.isEmpty() && each.receivers.isEmpty()).isTrue();
+      assertThat(ChannelInsides.hasNoWaiters(each)).isTrue();
     }
     assertThat(scheduler.stats().threads().getFirst().timers()).as("timers left").isZero();
   }

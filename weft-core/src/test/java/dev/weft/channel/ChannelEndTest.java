@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
+import dev.weft.internal.channel.ChannelInsides;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.time.Duration;
@@ -184,7 +185,7 @@ class ChannelEndTest {
         assertThat(fiber.join()).isEqualTo(expected);
       }
     }
-    assertThat(channel.receivers.isEmpty()).isTrue();
+    assertThat(ChannelInsides.hasNoWaiters(channel)).isTrue();
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
+import dev.weft.internal.channel.ChannelInsides;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -83,7 +84,7 @@ class ChannelMemoryTest {
               sender.join();
             });
     assertThat(grown).isLessThan(LIMIT);
-    assertThat(a.senders.isEmpty() && a.receivers.isEmpty() && b.receivers.isEmpty()).isTrue();
+    assertThat(ChannelInsides.hasNoWaiters(a) && ChannelInsides.hasNoWaiters(b)).isTrue();
   }
 
   @Test
@@ -101,7 +102,7 @@ class ChannelMemoryTest {
               }
             });
     assertThat(grown).isLessThan(LIMIT);
-    assertThat(channel.receivers.isEmpty()).isTrue();
+    assertThat(ChannelInsides.hasNoWaiters(channel)).isTrue();
   }
 
   private static void runOutOfTime(Channel<Integer> channel) throws InterruptedException {

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import dev.weft.Fiber;
 import dev.weft.Scheduler;
+import dev.weft.internal.channel.ChannelInsides;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ class SelectSwitchedOffTest {
 
   private void assertNoWaiterIsLeft() {
     for (Channel<Integer> each : List.of(a, b)) {
-      assertThat(each.senders.isEmpty() && each.receivers.isEmpty()).isTrue();
+      assertThat(ChannelInsides.hasNoWaiters(each)).isTrue();
     }
   }
 

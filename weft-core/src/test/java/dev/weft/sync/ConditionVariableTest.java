@@ -171,4 +171,32 @@ class ConditionVariableTest {
         .isThrownBy(() -> variable.await(new Mutex(), () -> true))
         .withMessageContaining("cannot wait for a condition of mutex");
   }
+
+  @Test
+  @Feature("Y7")
+  void anUninterruptibleWaitOutlivesAnInterruptAndKeepsIt() throws Exception {
+    Mutex mutex = new Mutex();
+    try (Crew crew = new Crew()) {
+      for (int i = 0; i < 3; i++) {
+        Crew.Member member =
+            crew.start(
+                    () -> {
+                      mutex.lock();
+                      try {
+                        variable.awaitUninterruptibly(mutex);
+                        assertThat(mutex.isHeldByCurrentThread()).isTrue();
+                        assertThat(Thread.interrupted()).isTrue();
+                      } finally {
+                        mutex.unlock();
+                      }
+                    })
+                .waits();
+        member.thread().interrupt();
+        member.waits();
+        assertThat(member.end()).isNotDone();
+        variable.signal();
+        member.join();
+      }
+    }
+  }
 }

@@ -63,7 +63,7 @@ class MonotonicTimeTest {
     assertThat(found)
         .containsExactly(
             "dev/weft/Fiber.sleepUntil calls java/time/Instant.now",
-            "dev/weft/sync/LockCondition.awaitUntil calls java/time/Instant.now");
+            "dev/weft/internal/sync/LockCondition.awaitUntil calls java/time/Instant.now");
   }
 
   private static void scan(ClassModel model, Set<String> found) {

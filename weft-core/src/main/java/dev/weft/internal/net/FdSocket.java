@@ -1,44 +1,29 @@
 package dev.weft.internal.net;
 
-import dev.weft.internal.blocking.BlockingCall;
 import dev.weft.internal.poller.CallMemory;
-import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.LinuxCalls;
-import dev.weft.internal.poller.Poller;
 import dev.weft.internal.sched.IoWaits;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketException;
-import java.net.SocketOption;
-import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.UnsupportedAddressTypeException;
-import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket that is a descriptor of our own, watched by edge: registered once, and from then on no
- * call but those that move bytes, and one that waits.
+ * A socket on a descriptor of its own: reading, writing, connecting. Its descriptor, with its
+ * registration, its options and its end, is in {@link FdLife}.
  *
- * <p>Invariants:
- *
- * <ul>
- *   <li>The descriptor is closed once, when closed is set and no thread is between enter and exit:
- *       its number has no chance to be another socket's when it is used.
- *   <li>A direction that is not ready has an edge to come, once it is registered. That holds since
- *       reading less than asked for, or EAGAIN, means that all was taken; but a short read proves
- *       it for TCP alone, and not if the other side has ended or sent urgent data, which the edge
- *       says (ended). Writing asks twice: the second EAGAIN comes after ready was cleared.
- * </ul>
+ * <p>Invariant: a direction that is not ready has an edge to come, once it is registered. That
+ * holds since reading less than asked for, or EAGAIN, means that all was taken; but a short read
+ * proves it for TCP alone, and not if the other side has ended or sent urgent data, which the edge
+ * says (ended). Writing asks twice: the second EAGAIN comes after ready was cleared.
  */
-final class FdSocket extends NetSocket {
+final class FdSocket extends FdLife {
   private static final int STREAM = 1;
   private static final int DATAGRAM = 2;
   private static final int NON_BLOCKING = 0x800;
@@ -49,47 +34,18 @@ final class FdSocket extends NetSocket {
   /** The most bytes in one call: the garbage collector has to wait for it. */
   private static final int MOST = 256 * 1024;
 
-  private static final int READ_INTEREST =
-      EpollPoller.EDGE | EpollPoller.IN | EpollPoller.PEER_ENDED | EpollPoller.URGENT;
-  private static final int CLOSED = 1 << 31;
-  private static final VarHandle USERS;
-
-  static {
-    try {
-      USERS = MethodHandles.lookup().findVarHandle(FdSocket.class, "users", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
-  private final int fd;
-  private final int family;
   private final boolean shortMeansDrained;
-
-  // threads that use the descriptor, and CLOSED
-  @SuppressWarnings("unused")
-  private volatile int users;
-
-  // set under this
-  private volatile @Nullable EpollPoller poller;
-  private volatile int interest;
-
-  private @Nullable SocketAddress remote;
 
   // what a read has failed with for good, else 0: the kernel tells it once, and then of an end
   private int readError;
 
   private volatile boolean inputShut;
 
-  // whether the last read got more than is copied; who reads only
+  // whether the last read got more than is copied; the reader only
   private boolean receivesMuch;
 
-  // whether closing it may take long
-  private volatile boolean lingers;
-
   private FdSocket(int fd, int family, int type) {
-    this.fd = fd;
-    this.family = family;
+    super(fd, family);
     this.shortMeansDrained = type == STREAM && family != NativeAddress.UNIX;
   }
 
@@ -115,7 +71,7 @@ final class FdSocket extends NetSocket {
         && inet.getAddress().isAnyLocalAddress()) {
       try {
         FdSocket both = open(NativeAddress.INET6, type, doing);
-        both.set(FdOptions.IPV6_ONLY, 0);
+        both.setOption(SocketOptions.IPV6_ONLY, 0);
         return both;
       } catch (SocketException e) {
         return open(NativeAddress.INET, type, doing); // a machine without IPv6
@@ -469,7 +425,7 @@ final class FdSocket extends NetSocket {
 
   @Override
   public boolean finishConnect(SocketAddress address) throws IOException {
-    int error = get(FdOptions.ERROR);
+    int error = getOption(SocketOptions.ERROR)[0];
     if (error != 0) {
       throw NetErrors.of(error, "connect to " + address);
     }
@@ -485,7 +441,7 @@ final class FdSocket extends NetSocket {
     }
     if (result == -LinuxCalls.ENOTCONN) {
       writable.set(false);
-      error = get(FdOptions.ERROR);
+      error = getOption(SocketOptions.ERROR)[0];
       if (error != 0) {
         throw NetErrors.of(error, "connect to " + address);
       }
@@ -517,185 +473,6 @@ final class FdSocket extends NetSocket {
       }
     } finally {
       exit();
-    }
-  }
-
-  // ---- options and names ----
-
-  @Override
-  public <T> void option(SocketOption<T> option, T value) throws IOException {
-    int[] encoded = FdOptions.encode(option, value);
-    set(FdOptions.of(option), encoded);
-    if (option.equals(StandardSocketOptions.SO_LINGER)) {
-      lingers = encoded[0] != 0 && encoded[1] > 0;
-    }
-  }
-
-  @Override
-  public <T> T option(SocketOption<T> option) throws IOException {
-    return FdOptions.decode(option, getAll(FdOptions.of(option)));
-  }
-
-  private void set(FdOptions.Native option, int... value) throws IOException {
-    enter();
-    try {
-      int result =
-          LinuxCalls.setOption(fd, option.level(), option.name(), MemorySegment.ofArray(value));
-      if (result < 0) {
-        throw NetErrors.of(-result, "set " + option + " of " + this);
-      }
-    } finally {
-      exit();
-    }
-  }
-
-  private int get(FdOptions.Native option) throws IOException {
-    return getAll(option)[0];
-  }
-
-  private int[] getAll(FdOptions.Native option) throws IOException {
-    int[] value = new int[option.ints()];
-    enter();
-    try {
-      int result =
-          LinuxCalls.getOption(fd, option.level(), option.name(), MemorySegment.ofArray(value));
-      if (result < 0) {
-        throw NetErrors.of(-result, "get " + option + " of " + this);
-      }
-      return value;
-    } finally {
-      exit();
-    }
-  }
-
-  @Override
-  public SocketAddress localAddress() throws IOException {
-    byte[] address = new byte[NativeAddress.MAX_SIZE];
-    int[] length = {address.length};
-    enter();
-    try {
-      int result =
-          LinuxCalls.localName(fd, MemorySegment.ofArray(address), MemorySegment.ofArray(length));
-      if (result < 0) {
-        throw NetErrors.of(-result, "tell the address of a socket");
-      }
-    } finally {
-      exit();
-    }
-    return NativeAddress.decode(address, length[0]);
-  }
-
-  @Override
-  public SocketAddress remoteAddress() throws IOException {
-    checkOpen();
-    SocketAddress known = remote;
-    if (known == null) {
-      throw new SocketException("not connected");
-    }
-    return known;
-  }
-
-  // ---- life ----
-
-  @Override
-  void arm(int direction) throws IOException {
-    int needed = READ_INTEREST | (direction == Poller.WRITE ? EpollPoller.OUT : 0);
-    EpollPoller at = poller;
-    if (at == null || at.isClosed() || (interest & needed) != needed) {
-      armSlow(needed);
-    }
-  }
-
-  private synchronized void armSlow(int needed) throws IOException {
-    enter();
-    try {
-      int wanted = interest | needed;
-      int result = -LinuxCalls.EBADF;
-      EpollPoller at = poller;
-      while (result == -LinuxCalls.EBADF) { // that of a scheduler that has just stopped
-        if (at == null || at.isClosed()) {
-          at = (EpollPoller) IoWaits.poller();
-          result = at.add(this, fd, wanted);
-        } else {
-          result = at.modify(this, fd, wanted);
-        }
-      }
-      if (result < 0) {
-        throw NetErrors.of(-result, "wait for " + this);
-      }
-      poller = at;
-      interest = wanted;
-    } finally {
-      exit();
-    }
-  }
-
-  @Override
-  public void close() {
-    int before = (int) USERS.getAndBitwiseOr(this, CLOSED);
-    if ((before & CLOSED) != 0) {
-      return;
-    }
-    if (before == 0) {
-      release();
-    }
-    signalAll();
-  }
-
-  private void release() {
-    synchronized (this) {
-      EpollPoller at = poller;
-      if (at != null) {
-        at.forget(this);
-      }
-    }
-    if (lingers) {
-      closeSlowly();
-    } else {
-      LinuxCalls.close(fd);
-    }
-  }
-
-  /** The system waits until all is sent, and with it whoever closes it. */
-  private void closeSlowly() {
-    try {
-      BlockingCall.runUninterrupted(Executors.callable(() -> LinuxCalls.close(fd)));
-    } catch (Exception e) {
-      throw new AssertionError("a native call does not throw", e);
-    }
-  }
-
-  @Override
-  public boolean isClosed() {
-    return (users & CLOSED) != 0;
-  }
-
-  private void enter() throws ClosedChannelException {
-    int seen;
-    do {
-      seen = users;
-      if ((seen & CLOSED) != 0) {
-        throw new ClosedChannelException();
-      }
-    } while (!USERS.compareAndSet(this, seen, seen + 1));
-  }
-
-  private void exit() {
-    if ((int) USERS.getAndAdd(this, -1) == CLOSED + 1) {
-      release();
-    }
-  }
-
-  @Override
-  public String toString() {
-    SocketAddress known = remote;
-    if (known != null) {
-      return known.toString();
-    }
-    try {
-      return localAddress().toString();
-    } catch (IOException e) {
-      return "a closed socket";
     }
   }
 }

@@ -9,7 +9,6 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.net.StandardProtocolFamily;
-import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
@@ -247,16 +246,14 @@ final class NioSocket extends NetSocket {
 
   @Override
   public <T> void option(SocketOption<T> option, T value) throws IOException {
-    FdOptions.of(option); // the same ones everywhere
-    if (option.equals(StandardSocketOptions.SO_KEEPALIVE) && isUnix()) {
-      return;
+    if (!(SocketOptions.of(option).ignoredOnUnix() && isUnix())) {
+      ((NetworkChannel) channel).setOption(option, value);
     }
-    ((NetworkChannel) channel).setOption(option, value);
   }
 
   @Override
   public <T> T option(SocketOption<T> option) throws IOException {
-    FdOptions.of(option);
+    SocketOptions.of(option); // refuses what the other poller does not support
     return ((NetworkChannel) channel).getOption(option);
   }
 

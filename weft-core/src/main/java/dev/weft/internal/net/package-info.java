@@ -6,6 +6,8 @@
  *             │
  *         NetSocket                          what tries, and remembers what is ready
  *          ╱     ╲
+ *     FdLife       │                          a descriptor, from its registration to its close
+ *      │           │
  *   FdSocket     NioSocket
  *      │             │
  *  EpollPoller   NioPoller                   what tells it is ready again

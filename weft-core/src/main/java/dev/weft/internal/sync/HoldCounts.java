@@ -1,4 +1,4 @@
-package dev.weft.sync;
+package dev.weft.internal.sync;
 
 /**
  * How often each thread holds a lock that several threads can hold at a time. A thread is in here
@@ -10,7 +10,7 @@ package dev.weft.sync;
  * thread local, as {@link java.util.concurrent.locks.ReentrantReadWriteLock} has, was refused: with
  * two readers it takes twice as long.
  */
-final class HoldCounts {
+public final class HoldCounts {
   /*
    * Invariants:
    *   counts[i] > 0  <=>  ids[i] != FREE
@@ -32,12 +32,16 @@ final class HoldCounts {
   private int[] counts = new int[FIRST_LENGTH];
   private int size;
 
-  boolean isEmpty() {
+  /** Creates an empty table. */
+  public HoldCounts() {}
+
+  /** Returns whether no thread holds the lock. */
+  public boolean isEmpty() {
     return size == 0;
   }
 
   /** Counts one more hold of the thread. */
-  void add(Thread thread) {
+  public void add(Thread thread) {
     long id = thread.threadId();
     int i = find(id);
     if (ids[i] == FREE) {
@@ -51,8 +55,8 @@ final class HoldCounts {
     counts[i]++;
   }
 
-  /** Counts one hold of the thread less; returns false if it has none. */
-  boolean remove(Thread thread) {
+  /** Counts one hold of the thread less; returns false if the thread has none. */
+  public boolean remove(Thread thread) {
     int i = find(thread.threadId());
     if (ids[i] == FREE) {
       return false;

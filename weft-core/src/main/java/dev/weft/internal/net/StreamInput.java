@@ -1,13 +1,15 @@
-package dev.weft.net;
+package dev.weft.internal.net;
 
+import dev.weft.net.TcpStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** What is read from a stream. */
-final class StreamInput extends InputStream {
+/** The bytes that are read from a {@link TcpStream}. */
+public final class StreamInput extends InputStream {
   private final TcpStream stream;
 
-  StreamInput(TcpStream stream) {
+  /** Creates a view of a stream; closing it closes the stream. */
+  public StreamInput(TcpStream stream) {
     this.stream = stream;
   }
 

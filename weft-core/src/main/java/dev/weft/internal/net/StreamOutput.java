@@ -1,13 +1,15 @@
-package dev.weft.net;
+package dev.weft.internal.net;
 
+import dev.weft.net.TcpStream;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** What is written to a stream. */
-final class StreamOutput extends OutputStream {
+/** The bytes that are written to a {@link TcpStream}. */
+public final class StreamOutput extends OutputStream {
   private final TcpStream stream;
 
-  StreamOutput(TcpStream stream) {
+  /** Creates a view of a stream; closing it closes the stream. */
+  public StreamOutput(TcpStream stream) {
     this.stream = stream;
   }
 

@@ -1,11 +1,15 @@
-package dev.weft.channel;
+package dev.weft.internal.channel;
 
+import dev.weft.channel.Channel;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
-/** Receives from a channel until it is closed. It takes a value no sooner than it is asked. */
+/**
+ * Receives from a channel until the channel is closed; takes a value no sooner than its caller
+ * asks.
+ */
 final class ChannelIterator<T> implements Iterator<T> {
   private final Channel<T> channel;
   private @Nullable T next;

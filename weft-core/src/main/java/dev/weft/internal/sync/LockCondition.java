@@ -1,5 +1,6 @@
-package dev.weft.sync;
+package dev.weft.internal.sync;
 
+import dev.weft.sync.ConditionVariable;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;
@@ -8,12 +9,17 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /** A {@link ConditionVariable} that knows its lock. */
-final class LockCondition implements Condition {
+public final class LockCondition implements Condition {
   private final ConditionVariable variable = new ConditionVariable();
   private final Lock lock;
   private final Runnable checkHeld;
 
-  LockCondition(Lock lock, Runnable checkHeld) {
+  /**
+   * Creates a condition of a lock.
+   *
+   * @param checkHeld throws if the caller does not hold the lock
+   */
+  public LockCondition(Lock lock, Runnable checkHeld) {
     this.lock = lock;
     this.checkHeld = checkHeld;
   }

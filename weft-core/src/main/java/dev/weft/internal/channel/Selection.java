@@ -1,10 +1,7 @@
-package dev.weft.channel;
+package dev.weft.internal.channel;
 
 import dev.weft.channel.Select.Clause;
-import dev.weft.channel.Select.OfChannel;
-import dev.weft.channel.Select.Otherwise;
-import dev.weft.channel.Select.SwitchedOff;
-import dev.weft.channel.Select.Timeout;
+import dev.weft.internal.sched.CurrentFiber;
 import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.Waiter;
@@ -24,38 +21,54 @@ import org.jspecify.annotations.Nullable;
  *   look     for what can be done, and do one of that, if there is any
  *   queue    else a place of one waiter at each channel
  *   unlock   all
- *   wait     until another chooses one of the places, which ends the wait at all of them
+ *   wait     until a sender, a receiver or a close chooses one of the places, which ends the wait at all of them
  *   leave    the places that were not chosen
  * </pre>
  *
  * <p>No place is queued before nothing was found ready under all locks: so a select never meets
- * itself, and whoever finds one of its places finds it waiting or decided.
+ * itself, and a sender or receiver that finds one of its places finds it waiting or decided.
  */
-final class Selection<R> {
-  /** Lots are drawn from so many: no select has anywhere near as many clauses. */
+public final class Selection<R> {
+  /** Lots are drawn from this many: no select has anywhere near as many clauses. */
   private static final int LOTS = 1 << 24;
 
   private final Clause<R>[] clauses;
 
   // the channels, each once, in the order of their ids
-  private final Channel<?>[] channels;
+  private final ChannelCore<?>[] channels;
   private int channelCount;
   private boolean repeatsAChannel;
 
-  private @Nullable Timeout<R> timeout;
-  private @Nullable Otherwise<R> otherwise;
+  private @Nullable TimeoutClause<R> timeout;
+  private @Nullable OtherwiseClause<R> otherwise;
 
   // a place for each clause that has one, while it waits; its amount is the clause's index
   private @Nullable WaitNode @Nullable [] places;
 
-  Selection(Clause<R>[] clauses) {
-    this.channels = new Channel<?>[clauses.length];
+  /** Does one of the clauses: see {@link dev.weft.channel.Select#of}. */
+  public static <R> R select(Clause<R>[] clauses) throws InterruptedException {
+    FiberCore<?> self = CurrentFiber.enterWait();
+    if (clauses.length == 1 && clauses[0] instanceof ChannelClause<R> only) {
+      return only.finish(only.doAlone(self));
+    }
+    ChannelClause<R> ready = readyOf(clauses);
+    if (ready != null) {
+      Object value = ready.doNow();
+      if (value != NoValue.NOT_NOW) {
+        return ready.finish(value);
+      }
+    }
+    return new Selection<>(clauses).select(self);
+  }
+
+  private Selection(Clause<R>[] clauses) {
+    this.channels = new ChannelCore<?>[clauses.length];
     for (Clause<R> clause : clauses) {
       switch (clause) {
-        case OfChannel<R> of -> insert(of.channel);
-        case Timeout<R> limit -> timeout = shorter(timeout, limit);
-        case Otherwise<R> other -> otherwise = other;
-        case SwitchedOff<R> _ -> {}
+        case ChannelClause<R> of -> insert(of.channel);
+        case TimeoutClause<R> limit -> timeout = shorter(timeout, limit);
+        case OtherwiseClause<R> other -> otherwise = other;
+        case SwitchedOffClause<R> _ -> {}
       }
     }
     if (channelCount == 0 && timeout == null && otherwise == null) {
@@ -78,7 +91,7 @@ final class Selection<R> {
     return copy;
   }
 
-  private void insert(Channel<?> channel) {
+  private void insert(ChannelCore<?> channel) {
     int i = channelCount;
     while (i > 0 && channels[i - 1].id > channel.id) {
       i--;
@@ -92,39 +105,41 @@ final class Selection<R> {
     }
   }
 
-  private static <R> Timeout<R> shorter(@Nullable Timeout<R> one, Timeout<R> other) {
+  private static <R> TimeoutClause<R> shorter(
+      @Nullable TimeoutClause<R> one, TimeoutClause<R> other) {
     return one == null || other.limit.compareTo(one.limit) < 0 ? other : one;
   }
 
   /**
-   * Returns one of those that seem to be ready, each as likely as the others, or null. Refuses bad
-   * clauses on the way, so that they are also if something is ready.
+   * Returns one of the clauses that seem to be ready, each as likely as the others, or null.
+   * Refuses bad clauses on the way, so that they are refused also if something is ready.
    */
-  static <R> @Nullable OfChannel<R> readyOf(Clause<R>[] clauses) {
-    OfChannel<R> found = null;
+  private static <R> @Nullable ChannelClause<R> readyOf(Clause<R>[] clauses) {
+    ChannelClause<R> found = null;
     int count = 0;
     int others = 0;
     for (Clause<R> clause : clauses) {
-      if (clause instanceof OfChannel<R> of) {
+      if (clause instanceof ChannelClause<R> of) {
         if (of.looksReady() && drawsLot(++count)) {
           found = of;
         }
-      } else if (Objects.requireNonNull(clause, "clause") instanceof Otherwise<R> && ++others > 1) {
+      } else if (Objects.requireNonNull(clause, "clause") instanceof OtherwiseClause<R>
+          && ++others > 1) {
         throw new IllegalArgumentException("select takes one otherwise, not two");
       }
     }
     return found;
   }
 
-  /** Draws for the latest of so many: if it wins, it takes the place of those before. */
+  /** Draws for the latest of count clauses: if it wins, it replaces the winner so far. */
   private static boolean drawsLot(int count) {
     return count == 1 || ThreadLocalRandom.current().nextInt(LOTS) % count == 0;
   }
 
-  R select(@Nullable FiberCore<?> self) throws InterruptedException {
+  private R select(@Nullable FiberCore<?> self) throws InterruptedException {
     WakeList woken = new WakeList();
-    OfChannel<R> done;
-    Object value = Channel.NOTHING;
+    ChannelClause<R> done;
+    Object value = NoValue.NOT_NOW;
     Waiter waiter = null;
     int locked = 0;
     try {
@@ -132,10 +147,10 @@ final class Selection<R> {
         channels[locked].lock.lock();
         locked++;
       }
-      // what looks ready may be one who has just given up: doing it drops that one
+      // what looks ready may be a waiter that has just given up: doing it drops that waiter
       do {
         done = readyOf(clauses);
-      } while (done != null && (value = done.doLocked(woken)) == Channel.NOTHING);
+      } while (done != null && (value = done.doLocked(woken)) == NoValue.NOT_NOW);
       if (done == null && otherwise == null) {
         waiter = new Waiter(self);
         queue(waiter);
@@ -157,7 +172,7 @@ final class Selection<R> {
     places = queued;
     WaitNode place = waiter;
     for (int i = 0; i < queued.length; i++) {
-      if (clauses[i] instanceof OfChannel<R> of) {
+      if (clauses[i] instanceof ChannelClause<R> of) {
         place = place == null ? new WaitNode(waiter) : place;
         place.amount = i;
         place.item = of.item();
@@ -169,7 +184,7 @@ final class Selection<R> {
   }
 
   private R await(Waiter waiter) throws InterruptedException {
-    Timeout<R> limit = timeout;
+    TimeoutClause<R> limit = timeout;
     try {
       if (limit == null) {
         waiter.await(this);
@@ -181,7 +196,7 @@ final class Selection<R> {
       leave();
     }
     WaitNode chosen = waiter.chosen();
-    return ((OfChannel<R>) clauses[chosen.amount]).finish(Objects.requireNonNull(chosen.item));
+    return ((ChannelClause<R>) clauses[chosen.amount]).finish(Objects.requireNonNull(chosen.item));
   }
 
   private void leave() {
@@ -197,7 +212,7 @@ final class Selection<R> {
   public String toString() {
     StringJoiner all = new StringJoiner(", or ");
     for (Clause<R> clause : clauses) {
-      if (!(clause instanceof SwitchedOff<R>)) {
+      if (!(clause instanceof SwitchedOffClause<R>)) {
         all.add(clause.toString());
       }
     }

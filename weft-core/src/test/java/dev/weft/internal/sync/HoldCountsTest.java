@@ -1,4 +1,4 @@
-package dev.weft.sync;
+package dev.weft.internal.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,12 +1,15 @@
-package dev.weft.channel;
+package dev.weft.internal.channel;
 
 import dev.weft.Weft;
+import dev.weft.channel.Channel;
+import dev.weft.channel.ChannelClosedException;
+import dev.weft.channel.Select;
 import java.util.Objects;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** Channels as {@link Flow} sees them; each side waits in a fiber, so none has to call back. */
-final class Reactive {
+/** Channels as {@link Flow} sees them; each side waits in a fiber, so neither has to call back. */
+public final class Reactive {
   private Reactive() {}
 
   /**
@@ -14,23 +17,26 @@ final class Reactive {
    *
    * <p>Invariant: values asked for and not yet in the channel are at most n, so what waits in the
    * inbox is bounded although it is unlimited. The inbox is closed when the publisher ends, or when
-   * the channel is closed: then there is nobody left to publish for.
+   * the channel is closed: then nothing receives any more.
    */
-  static final class Inflow<T> implements Flow.Subscriber<T> {
-    private final Channel<? super T> target;
-    private final Channel<T> inbox = Channel.unlimited();
+  public static final class Inflow<T> implements Flow.Subscriber<T> {
+    private final ChannelCore<? super T> target;
+    private final ChannelCore<T> inbox = new ChannelCore<>(ChannelBuffer.UNLIMITED);
     private final int n;
     private Flow.@Nullable Subscription subscription;
 
-    private Inflow(Channel<? super T> target, int n) {
+    private Inflow(ChannelCore<? super T> target, int n) {
       this.target = target;
       this.n = n;
     }
 
-    static <T> Inflow<T> to(Channel<? super T> target, int n) {
-      Inflow<T> inflow = new Inflow<>(target, n);
-      target.watch(inflow.inbox::close);
-      return inflow;
+    /** Creates a channel of what is published; the publisher is asked for n values at a time. */
+    public static <T> Channel<T> channelOf(Flow.Publisher<? extends T> publisher, int n) {
+      ChannelCore<T> channel = ChannelCore.buffered(n);
+      Inflow<T> inflow = new Inflow<>(channel, n);
+      channel.watch(inflow.inbox::close);
+      publisher.subscribe(inflow);
+      return channel;
     }
 
     @Override
@@ -55,7 +61,7 @@ final class Reactive {
           from.cancel();
         }
         target.close();
-      } catch (ChannelClosedException e) { // by the publisher, or by those who received
+      } catch (ChannelClosedException e) { // by the publisher, or by a receiver
         from.cancel();
         target.end(e.getCause());
       } catch (InterruptedException | RuntimeException e) {
@@ -80,23 +86,23 @@ final class Reactive {
     }
   }
 
-  /** Gives a subscriber what it asks for of a channel's values. */
+  /** Gives a subscriber as many values of a channel as it asks for. */
   static final class Outflow<T> implements Flow.Subscription {
-    private final Channel<T> source;
+    private final ChannelCore<T> source;
     private final Flow.Subscriber<? super T> subscriber;
 
     // what its fiber is to do; closed when the subscriber cancels
-    private final Channel<Runnable> requests = Channel.unlimited();
+    private final ChannelCore<Runnable> requests = new ChannelCore<>(ChannelBuffer.UNLIMITED);
 
     // how many values it has asked for and not been given; its fiber only
     private long wanted;
 
-    private Outflow(Channel<T> source, Flow.Subscriber<? super T> subscriber) {
+    private Outflow(ChannelCore<T> source, Flow.Subscriber<? super T> subscriber) {
       this.source = source;
       this.subscriber = subscriber;
     }
 
-    static <T> void begin(Channel<T> source, Flow.Subscriber<? super T> subscriber) {
+    static <T> void begin(ChannelCore<T> source, Flow.Subscriber<? super T> subscriber) {
       Outflow<T> outflow = new Outflow<>(source, Objects.requireNonNull(subscriber, "subscriber"));
       Weft.go(outflow::run);
     }

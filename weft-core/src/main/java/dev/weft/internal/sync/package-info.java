@@ -1,0 +1,2 @@
+/** What the locks of {@code dev.weft.sync} share, apart from the wait queue. */
+package dev.weft.internal.sync;
