@@ -157,7 +157,8 @@ enum HttpPeer {
   /** Vert.x 5 on its event loops; what blocks goes to virtual threads. */
   VERTX {
     @Override
-    int start(int threads, HttpWork work) throws InterruptedException, ExecutionException {
+    int start(int threads, HttpWork work)
+        throws IOException, InterruptedException, ExecutionException {
       Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
       return VertxHttp.start(
           vertx, threads, work, new HttpServerOptions().setAcceptBacklog(BACKLOG));

@@ -11,11 +11,16 @@ final class HttpPeerMain {
   private HttpPeerMain() {}
 
   /** Takes the server, the number of threads, and what handlers do. */
-  public static void main(String[] args) throws Exception {
+  public static void main(String[] args) throws InterruptedException {
     Lifeline.hold(question -> {});
-    int port =
-        HttpPeer.valueOf(args[0]).start(Integer.parseInt(args[1]), HttpWork.valueOf(args[2]));
-    System.out.println(PORT + port);
+    try {
+      int port =
+          HttpPeer.valueOf(args[0]).start(Integer.parseInt(args[1]), HttpWork.valueOf(args[2]));
+      System.out.println(PORT + port);
+    } catch (Exception e) {
+      e.printStackTrace();
+      System.exit(1); // or the threads of the server would keep the process
+    }
     new CountDownLatch(1).await(); // the lifeline ends it
   }
 }

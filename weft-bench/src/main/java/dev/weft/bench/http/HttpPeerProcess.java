@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A web server in a process of its own, which ends with this one. */
-final class HttpPeerProcess {
+final class HttpPeerProcess implements AutoCloseable {
   private final Process process;
   private final int port;
 
@@ -44,5 +44,10 @@ final class HttpPeerProcess {
   /** Returns the CPU time that it has taken. */
   long cpuNanos() {
     return CpuClock.nanosOf(process.pid());
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly().onExit().join();
   }
 }

@@ -8,10 +8,11 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** Vert.x: an instance for each event loop; waits by its timer, blocks on virtual threads. */
 final class VertxHttp extends AbstractVerticle {
@@ -19,18 +20,18 @@ final class VertxHttp extends AbstractVerticle {
 
   private final HttpWork work;
   private final HttpServerOptions options;
-  private final AtomicInteger port;
+  private final int port;
 
-  private VertxHttp(HttpWork work, HttpServerOptions options, AtomicInteger port) {
+  private VertxHttp(HttpWork work, HttpServerOptions options, int port) {
     this.work = work;
     this.options = options;
     this.port = port;
   }
 
   static int start(Vertx vertx, int threads, HttpWork work, HttpServerOptions options)
-      throws InterruptedException, ExecutionException {
-    AtomicInteger port = new AtomicInteger();
-    for (int i = 0; i < threads; i++) { // the later ones share the port of the first
+      throws IOException, InterruptedException, ExecutionException {
+    int port = freePort(); // which all instances ask for, and share
+    for (int i = 0; i < threads; i++) {
       vertx
           .deployVerticle(
               new VertxHttp(work, options, port),
@@ -39,19 +40,21 @@ final class VertxHttp extends AbstractVerticle {
           .toCompletableFuture()
           .get();
     }
-    return port.get();
+    return port;
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return free.getLocalPort();
+    }
   }
 
   @Override
   public void start(Promise<Void> started) {
     HttpServer server = vertx.createHttpServer(options).requestHandler(this::handle);
     server
-        .listen(port.get(), InetAddress.getLoopbackAddress().getHostAddress())
-        .onSuccess(
-            listening -> {
-              port.set(listening.actualPort());
-              started.complete();
-            })
+        .listen(port, InetAddress.getLoopbackAddress().getHostAddress())
+        .onSuccess(listening -> started.complete())
         .onFailure(started::fail);
   }
 
