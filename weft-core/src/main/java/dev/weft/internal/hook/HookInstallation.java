@@ -28,10 +28,7 @@ public final class HookInstallation {
     timers = fits(Part.TIMERS, "timers", () -> TimerHook.install(HookedTimer::schedule));
     sockets = Poller.isEpoll() && fits(Part.SOCKETS, "sockets", HookInstallation::installSockets);
     if (sockets) {
-      fits(
-          Part.DISPATCHER,
-          "edge-triggered sockets",
-          HookInstallation::installDispatcher);
+      fits(Part.DISPATCHER, "edge-triggered sockets", HookInstallation::installDispatcher);
     }
     fits(Part.CARRIER, "queues that do not spin", CarrierThread::check);
   }
