@@ -14,9 +14,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Users, and how they prove who they are: by a password, which is dear to check, or by a token that
- * the server gave them after that, which is cheap. A token is 256 random bits; the store has its
- * SHA-256, so a stolen database lets nobody in.
+ * Users, and how they log in: by a password, which is dear to check, or by a token that the server
+ * gave them after that, which is cheap. A token is 256 random bits; the store has its SHA-256, so a
+ * stolen database lets nobody in.
  */
 final class Accounts {
   private static final Duration TOKEN_LIFE = Duration.ofDays(30);
@@ -57,7 +57,7 @@ final class Accounts {
         Code.EXISTS,
         rival.equals(name)
             ? "there is a user " + name + "; choose another name"
-            : "there is a user whose name looks like " + name + "; choose another name");
+            : "there is a user with a name like " + name + "; choose another name");
   }
 
   /** Returns if it is the password of the user; an outdated hash is replaced. */

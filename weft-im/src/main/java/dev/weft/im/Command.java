@@ -28,7 +28,7 @@ sealed interface Command {
 
   record Join(String room) implements Command {}
 
-  /** Makes a room that only those who are invited can join. */
+  /** Makes a room that only invited users can join. */
   record MakePrivate(String room) implements Command {}
 
   record Invite(String room, String name) implements Command {}

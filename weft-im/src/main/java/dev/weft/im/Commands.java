@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What users who are logged in can do: each command has an answer, of one line but for HISTORY. */
+/**
+ * What users can do once they are logged in: each command has an answer, of one line but for
+ * HISTORY.
+ */
 final class Commands {
   private static final int MOST_DIRECTS = 100;
 
@@ -95,7 +98,7 @@ final class Commands {
           throw new Refusal(Code.DENIED, room + " is private; a member can INVITE you");
       case EXISTS -> throw new Refusal(Code.EXISTS, "there is a room " + room);
       case LOOKS_LIKE_ANOTHER ->
-          throw new Refusal(Code.EXISTS, "there is a room whose name looks like " + room);
+          throw new Refusal(Code.EXISTS, "there is a room with a name like " + room);
     }
   }
 

@@ -2,6 +2,9 @@ package dev.weft.im;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.weft.Fiber;
+import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
 import dev.weft.Weft;
 import dev.weft.im.Store.StoreException;
 import dev.weft.sync.Semaphore;
@@ -16,7 +19,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -60,6 +65,7 @@ final class Database implements AutoCloseable {
   private static final String DISK_FULL = "53100";
 
   private static final int MOST_CAUSES = 20;
+  private static final FiberOptions CALL = FiberOptions.named("im-database");
 
   /** For whom a call is made. */
   enum Lane {
@@ -212,7 +218,28 @@ final class Database implements AutoCloseable {
     }
   }
 
+  /**
+   * Calls in a fiber of its own for a session: the stack of a driver is deep, and its thread locals
+   * stay; a session that waits for its client would keep both.
+   */
   private <T> T call(String doing, Work<T> work) {
+    Optional<Scheduler> scheduler = lane == Lane.SESSIONS ? Scheduler.current() : Optional.empty();
+    if (scheduler.isEmpty()) {
+      return callHere(doing, work);
+    }
+    Fiber<T> calling = scheduler.get().go(CALL, () -> callHere(doing, work));
+    try {
+      return calling.join();
+    } catch (InterruptedException e) {
+      calling.cancel();
+      Thread.currentThread().interrupt();
+      throw new StoreException("cannot " + doing + ": interrupted", e);
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+    }
+  }
+
+  private <T> T callHere(String doing, Work<T> work) {
     if (shared.broken != null) {
       openAgain();
     }

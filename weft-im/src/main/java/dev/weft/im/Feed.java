@@ -16,7 +16,7 @@ import java.util.Map;
  * than its position, whenever it is told that there may be something, and hands it to the hub.
  *
  * <p>Ids are in the order of commits, so what it has not read yet has larger ids than what it has:
- * nothing is missed or taken twice, whoever stored it. A hint that was lost (Redis was gone) is
+ * nothing is missed or taken twice, from whichever node. A hint that was lost (Redis was gone) is
  * made good by the next one, or by the look it takes every so often.
  */
 final class Feed implements AutoCloseable {

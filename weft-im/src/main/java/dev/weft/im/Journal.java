@@ -96,7 +96,7 @@ final class Journal implements AutoCloseable {
       stored.accept(last);
     } catch (RuntimeException e) {
       batch.forEach(entry -> entry.id().completeExceptionally(e));
-      stored.accept(0); // the commit may have come through: who can look, looks
+      stored.accept(0); // the commit may have come through: the feed looks
     }
   }
 

@@ -22,8 +22,8 @@ final class Marks implements AutoCloseable {
   /*
    * Invariants:
    *  - The mark of a user is the larger of what is in unstored and what is in the store.
-   *  - An entry leaves unstored only after it is stored, and if it has not grown meanwhile. So who
-   *    looks into unstored first and into the store second sees no mark go back.
+   *  - An entry leaves unstored only after it is stored, and if it has not grown meanwhile. So a
+   *    reader of unstored first and the store second sees no mark go back.
    *  - nextRound is completed by a round of storing that begins after it was read here.
    */
   private static final Duration PAUSE = Duration.ofMillis(20);

@@ -33,7 +33,7 @@ record Message(
    */
   record Draft(@Nullable String room, String sender, @Nullable String recipient, String text) {}
 
-  /** Returns the line for one who receives it. */
+  /** Returns the line for a receiver. */
   String lineFor(String receiver) {
     String place = room != null ? room : "@" + (sender.equals(receiver) ? recipient : sender);
     String at = TIME.format(Instant.ofEpochMilli(time));

@@ -67,18 +67,6 @@ final class Outbox {
     }
   }
 
-  /** The last line of a message within a portion. */
-  private record MessageEnd(int lines, long id) {}
-
-  /** What is written at once. */
-  private record Portion(
-      List<String> lines,
-      List<MessageEnd> messages,
-      LineBudget.@Nullable Account account,
-      long cost,
-      boolean counts,
-      boolean ping) {}
-
   private final Wire wire;
   private final Scheduler scheduler;
   private final LineBudget budget;
@@ -426,7 +414,7 @@ final class Outbox {
       boolean ping = pingDue;
       pingDue = false;
       List<String> lines = new ArrayList<>();
-      List<MessageEnd> messages = new ArrayList<>();
+      List<Portion.MessageEnd> messages = new ArrayList<>();
       long cost = 0;
       for (int size = 0; size < PORTION && !queue.isEmpty(); ) {
         Item first = queue.peek();
@@ -441,7 +429,7 @@ final class Outbox {
         cost += costOfItem;
         if (linesTaken == first.lines().size()) {
           if (first.id() > 0) {
-            messages.add(new MessageEnd(lines.size(), first.id()));
+            messages.add(new Portion.MessageEnd(lines.size(), first.id()));
           }
           queue.remove();
           linesTaken = 0;
@@ -470,15 +458,9 @@ final class Outbox {
     }
   }
 
-  /** Tells which message was the last among so many lines. */
   private void noteDelivered(Portion portion, int lines) {
-    long last = 0;
-    for (MessageEnd message : portion.messages()) {
-      if (message.lines() <= lines) {
-        last = message.id();
-      }
-    }
-    if (last > 0 && portion.counts()) {
+    long last = portion.lastMessage(lines);
+    if (last > 0) {
       delivered.accept(last);
     }
   }

@@ -18,7 +18,7 @@ final class Presence implements AutoCloseable {
   /*
    * Invariants, whenever the lock is free:
    *  - A user is online if and only if some node has it.
-   *  - The changes that were sent, in order, lead from nobody to those who are online.
+   *  - The changes that were sent, in order, lead from nobody to the users online.
    */
   private static final String HERE = "";
 
@@ -33,7 +33,7 @@ final class Presence implements AutoCloseable {
   private final BiConsumer<String, Boolean> announce;
   private final Fiber<Void> announcer;
 
-  // the bus: told of users who come and go here
+  // the bus: told of users that come and go here
   private volatile Consumer<String> changedHere = user -> {};
 
   /** Creates one that announces users, with whether they are online; that may wait. */
@@ -42,7 +42,7 @@ final class Presence implements AutoCloseable {
     this.announcer = scheduler.go(FiberOptions.named("im-presence"), this::announceAll);
   }
 
-  /** Sets who is told when a user comes or goes on this node; it must not wait. */
+  /** Sets what is told when a user comes or goes on this node; it must not wait. */
   void onChangeHere(Consumer<String> listener) {
     changedHere = listener;
   }

@@ -22,8 +22,8 @@ import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.Transaction;
 
 /**
- * The bus over Redis. A fiber talks: it publishes hints, and reads and writes who is where. Another
- * one listens. Each has a connection of its own, and makes a new one when that breaks.
+ * The bus over Redis. A fiber talks: it publishes hints, and reads and writes where users are.
+ * Another one listens. Each has a connection of its own, and makes a new one when that breaks.
  *
  * <pre>
  *   weft-im:nodes          the ids of the nodes
@@ -45,7 +45,7 @@ final class RedisBus implements Bus {
    *  - newest, changed: what is to be told; after a failure the talker tells all anew.
    *  - dirty, stopped, lookAgain: what was heard. Only the talker acts on it, and only the talker
    *    reads the users of other nodes, so what it knows is never replaced by something older.
-   *  - A node whose users are not there is forgotten only if this node has been connected for as
+   *  - A node without users there is forgotten only if this node has been connected for as
    *    long as users last: after a restart of Redis it may not have come to write them yet.
    */
   private static final String CHANNEL = "weft-im";
@@ -210,7 +210,7 @@ final class RedisBus implements Bus {
       return;
     }
     Set<String> users = new HashSet<>(changed);
-    changed.removeAll(users); // first: who changes once more comes once more
+    changed.removeAll(users); // first: a user that changes once more comes once more
     Transaction writing = jedis.multi();
     for (String user : users) {
       if (presence.isHere(user)) {

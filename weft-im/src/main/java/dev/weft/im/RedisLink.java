@@ -23,7 +23,7 @@ final class RedisLink {
   // true since a failure, until something works again: each trouble is told once
   private final AtomicBoolean troubled = new AtomicBoolean();
 
-  /** Creates one whose answers may take so long, but a second at least. */
+  /** Creates one with answers that may take so long, but a second at least. */
   RedisLink(String url, Duration limit) {
     this.url = URI.create(url);
     this.limitMillis = Math.clamp(limit.toMillis(), 1_000, 10_000);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * What outlives the server: users, rooms, members and messages. Every method may wait, and throws
  * {@link StoreException} if the store cannot be reached; the same call works when it is back.
  *
- * <p>Ids are in the order of commits, over all nodes: who sees a message sees all with smaller ids.
+ * <p>Ids are in the order of commits, over all nodes: a reader of one sees all with smaller ids.
  */
 interface Store extends AutoCloseable {
   /** Says that the store failed. Whether a change was made then is not known. */
@@ -68,7 +68,7 @@ interface Store extends AutoCloseable {
   /** Returns false if there is one of that name, or one with that skeleton. */
   boolean addUser(String name, String skeleton, String secret);
 
-  /** Returns the user whose name has a skeleton. */
+  /** Returns the user that has a name with this skeleton. */
   Optional<String> userLike(String skeleton);
 
   /** Replaces the stored password of a user. */

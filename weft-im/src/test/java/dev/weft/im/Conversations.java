@@ -143,7 +143,7 @@ abstract class Conversations {
       assertThat(other.ask("REGISTER pаul " + PASSWORD)).startsWith("ERR syntax "); // Cyrillic а
       assertThat(other.ask("REGISTER раul " + PASSWORD)).startsWith("ERR syntax ");
       assertThat(other.ask("REGISTER pau1 " + PASSWORD))
-          .startsWith("ERR exists there is a user whose name looks like pau1");
+          .startsWith("ERR exists there is a user with a name like pau1");
       assertThat(other.ask("REGISTER ｐａｕｌ " + PASSWORD)).startsWith("ERR exists "); // full width
       assertThat(other.ask("REGISTER pa\u00adul " + PASSWORD)).startsWith("ERR syntax ");
       assertThat(other.ask("REGISTER pa\u3164ul " + PASSWORD)).startsWith("ERR syntax ");
