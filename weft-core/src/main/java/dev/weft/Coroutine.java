@@ -38,7 +38,7 @@ public final class Coroutine implements AutoCloseable {
    *      READY -> TERMINATED    // close: never started, or unwound (by way of RUNNING)
    * TERMINATED -> READY         // reset
    *
-   * A coroutine that resumed another one stays RUNNING until control is back.
+   * A coroutine that has resumed another coroutine stays RUNNING until control returns to it.
    *
    * TERMINATED is the last thing that its owner writes: a thread that sees it may reset the
    * coroutine and begin a new life of it. Until then an ended coroutine is RUNNING without frames.
@@ -48,7 +48,7 @@ public final class Coroutine implements AutoCloseable {
   public enum State {
     /** Created, or suspended in {@link Coroutine#yield}. */
     READY,
-    /** On a thread's stack: it runs, or it resumed another one and waits for it. */
+    /** On a thread's stack: it runs, or it has resumed another coroutine, which runs. */
     RUNNING,
     /** Its body has ended. */
     TERMINATED
@@ -95,8 +95,8 @@ public final class Coroutine implements AutoCloseable {
   // what to run; null once it has ended
   private @Nullable Body body;
 
-  // written by the owner (release), read by anyone (acquire); a number, for stores of references
-  // cost the garbage collector's barrier twice a switch
+  // written by the owner (release), read by any thread (acquire); a number and not an enum, because
+  // two stores of a reference per switch would cost the garbage collector's barrier
   private int state = READY;
 
   // the thread that first resumed it; null before and after a life
@@ -105,16 +105,16 @@ public final class Coroutine implements AutoCloseable {
   // its stack; null before the first resume and after the end
   private @Nullable RawContinuation frames;
 
-  // scoped values it left behind when it yielded
+  // the scoped value bindings that it had when it yielded
   private @Nullable Object scopedBindings;
 
   // the deadlines and shields that its body is in; null if it never was in any
   private @Nullable CoroutineBlocks blocks;
 
-  // where transferTo passes control, taken up by the loop in resume
+  // the coroutine to which transferTo passes control; read by the loop in resume
   private @Nullable Coroutine next;
 
-  // what the body threw, taken up by resume
+  // what the body threw; rethrown by resume
   private @Nullable Throwable failure;
 
   // true while close() unwinds it: every yield throws Unwind
@@ -152,7 +152,7 @@ public final class Coroutine implements AutoCloseable {
       } finally {
         c.leave(me, callersBindings);
       }
-      Coroutine target = c.next; // where transferTo wants control to go
+      Coroutine target = c.next; // set by transferTo
       if (target == null) {
         break;
       }
@@ -165,8 +165,8 @@ public final class Coroutine implements AutoCloseable {
   }
 
   /**
-   * Suspends the current coroutine; control is with the one who resumed it. Returns when it is
-   * resumed again.
+   * Suspends the current coroutine and returns control to its resumer. Returns when the coroutine
+   * is resumed again.
    *
    * @throws IllegalStateException if called outside a coroutine
    */
@@ -180,11 +180,12 @@ public final class Coroutine implements AutoCloseable {
   }
 
   /**
-   * Suspends the current coroutine and passes control straight to another one, which from then on
-   * returns to whoever resumed this one. Returns when this one is resumed again.
+   * Suspends the current coroutine and passes control straight to another coroutine, which from
+   * then on returns to the resumer of the current one. Returns when the current coroutine is
+   * resumed again.
    *
-   * @throws IllegalStateException if called outside a coroutine, or if the other one cannot be
-   *     resumed: it is RUNNING (as every ancestor is), TERMINATED or of another thread
+   * @throws IllegalStateException if called outside a coroutine, or if the other coroutine cannot
+   *     be resumed: it is RUNNING (as every ancestor is), TERMINATED or of another thread
    */
   public static void transferTo(Coroutine next) {
     Coroutine self = running("transfer");
@@ -193,7 +194,7 @@ public final class Coroutine implements AutoCloseable {
     try {
       Coroutine.yield();
     } finally {
-      self.next = null; // the resume loop has taken it, unless the yield was refused
+      self.next = null; // the loop in resume has read it, unless yield() threw
     }
   }
 
@@ -213,7 +214,7 @@ public final class Coroutine implements AutoCloseable {
       throw refusal("reset", "it is READY but suspended in its body; close() it first");
     }
     body = newBody;
-    OWNER.setRelease(this, (Thread) null); // a transferTo that was refused may have claimed it
+    OWNER.setRelease(this, (Thread) null); // a transferTo that failed may have set it
     STATE.setRelease(this, READY);
   }
 
@@ -239,7 +240,7 @@ public final class Coroutine implements AutoCloseable {
     for (int i = 0; i < MAX_UNWINDS && closing; i++) { // until endLife
       try {
         resume();
-      } catch (Throwable e) { // by its body, or by one that this has transferred to
+      } catch (Throwable e) { // thrown by its body, or by a coroutine that it has transferred to
         thrown = thrown == null ? e : thrown;
       }
     }
@@ -258,7 +259,7 @@ public final class Coroutine implements AutoCloseable {
     return id;
   }
 
-  /** Returns where it is in its life; from another thread a moment ago's answer. */
+  /** Returns its state; other threads may get an outdated answer. */
   public State state() {
     return switch ((int) STATE.getAcquire(this)) {
       case READY -> State.READY;
@@ -278,8 +279,8 @@ public final class Coroutine implements AutoCloseable {
   }
 
   /**
-   * Returns how many coroutines have not ended yet. One that is dropped while suspended, without
-   * {@link #close}, stays counted.
+   * Returns how many coroutines have not ended yet. A coroutine that is dropped while suspended,
+   * without {@link #close}, stays counted.
    */
   public static long live() {
     return LAST_ID.get() - ENDED.sum();
@@ -301,7 +302,7 @@ public final class Coroutine implements AutoCloseable {
     return locals;
   }
 
-  /** Makes this one the running one; the first time it gets its stack. */
+  /** Makes this the running coroutine; creates its stack the first time. */
   private RawContinuation enter(Thread me, @Nullable Object callersBindings) {
     if (frames == null) {
       frames = RawContinuation.create(new BottomFrame());
@@ -317,7 +318,7 @@ public final class Coroutine implements AutoCloseable {
     return frames;
   }
 
-  /** Takes note that it has yielded or ended. */
+  /** Called after it has yielded or ended: restores the resumer's bindings and blocks. */
   private void leave(Thread me, @Nullable Object callersBindings) {
     Object left = ScopedBindings.of(me);
     if (left != callersBindings) {
@@ -334,7 +335,7 @@ public final class Coroutine implements AutoCloseable {
     }
   }
 
-  /** Where every coroutine's stack begins. */
+  /** The bottom of every coroutine's stack. */
   private final class BottomFrame implements RawContinuation.Target, CoroutineBlocks.Holder {
     @Override
     public void run() {
@@ -373,7 +374,7 @@ public final class Coroutine implements AutoCloseable {
     }
   }
 
-  /** Publishes its end, after which it is anybody's; throws what the body threw. */
+  /** Publishes its end, after which any thread may reset it; throws what the body threw. */
   private void endLife() {
     Throwable thrown = failure;
     failure = null;
@@ -411,7 +412,7 @@ public final class Coroutine implements AutoCloseable {
         "cannot " + verb + " outside a coroutine: call it in the body of one that was resumed");
   }
 
-  /** Refuses what is not READY, and makes the thread its owner if it has none. */
+  /** Throws if it is not READY or has another owner; makes the thread its owner if it has none. */
   private void checkResumable(String verb, Thread me) {
     if (state != READY) {
       throw refusal(verb, "it is " + state());

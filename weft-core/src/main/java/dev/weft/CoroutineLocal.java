@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A variable of which each coroutine has a value of its own, as a {@link ThreadLocal} is for
- * threads. Outside coroutines it is a thread local. A coroutine's values end with its body.
+ * A variable with a value for each coroutine, as a {@link ThreadLocal} has one for each thread.
+ * Outside coroutines it is a thread local. A coroutine's values are dropped when its body ends.
  *
  * {@snippet class="dev.weft.CoroutineSnippetsTest" region="local"}
  */
@@ -21,7 +21,7 @@ public final class CoroutineLocal<T> {
     this.ofThread = ThreadLocal.withInitial(this::initialValue);
   }
 
-  /** Creates a variable whose first {@link #get} in each coroutine asks the supplier. */
+  /** Creates a variable; the first {@link #get} in each coroutine calls the supplier. */
   public static <T> CoroutineLocal<T> withInitial(Supplier<T> initial) {
     return new CoroutineLocal<>(Objects.requireNonNull(initial, "initial"));
   }

@@ -13,14 +13,14 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A thread that Weft schedules: it runs a body on the threads of a {@link Scheduler} and gives its
- * thread away whenever it waits.
+ * A virtual thread that Weft schedules: it runs a body on the workers of a {@link Scheduler} and
+ * leaves its worker whenever it waits.
  *
  * {@snippet class="dev.weft.FiberSnippetsTest" region="go-and-join"}
  *
- * <p>Underneath it is a virtual thread, so thread locals, {@code synchronized}, locks, debuggers
- * and every blocking call of the JDK work in it. A virtual thread that is started inside a fiber
- * runs on the same scheduler and is a fiber too, a <em>guest</em>.
+ * <p>As it is a virtual thread, thread locals, {@code synchronized}, locks, debuggers and every
+ * blocking call of the JDK work in it. A virtual thread that is started inside a fiber runs on the
+ * same scheduler and is a fiber too, a <em>guest</em>.
  *
  * <pre>
  *            go
@@ -38,7 +38,7 @@ import java.util.concurrent.TimeoutException;
 public abstract sealed class Fiber<T> permits FiberEnd {
   /** Where a fiber is in its life. */
   public enum Status {
-    /** It could run, and waits for its turn. */
+    /** It can run and waits for a worker. */
     READY,
     /** It runs on one of its scheduler's threads, or in a blocking call on a helper thread. */
     RUNNING,
@@ -55,15 +55,15 @@ public abstract sealed class Fiber<T> permits FiberEnd {
   /** For Weft's own subclass. */
   protected Fiber() {}
 
-  // ---- what other threads can ask of a fiber ----
+  // ---- called on any thread ----
 
   /** Returns the number that identifies this fiber in this JVM. */
   public abstract long id();
 
   /**
-   * Returns its name, which is that of its thread: the given one, else {@code fiber-<id>}, until
-   * {@link Thread#setName} changes it. (A guest whose thread has no name keeps it so; here it is
-   * called {@code fiber-<id>} too.)
+   * Returns its name, which is the name of its thread: the given name, else {@code fiber-<id>},
+   * until {@link Thread#setName} changes it. (The thread of a guest may have an empty name; this
+   * method returns {@code fiber-<id>} then.)
    */
   public abstract String name();
 
@@ -81,7 +81,7 @@ public abstract sealed class Fiber<T> permits FiberEnd {
 
   /**
    * Returns whether it has ended as cancelled, so that {@link #join} throws a {@link
-   * CancellationException}. A fiber that has been asked to end and has not done so yet is not.
+   * CancellationException}. False for a fiber that was cancelled and has not ended yet.
    */
   public abstract boolean isCancelled();
 
@@ -89,10 +89,10 @@ public abstract sealed class Fiber<T> permits FiberEnd {
   public abstract Scheduler scheduler();
 
   /**
-   * Returns the virtual thread it is, started: {@link Thread#join() join}, {@link Thread#isAlive()
+   * Returns its virtual thread, started: {@link Thread#join() join}, {@link Thread#isAlive()
    * isAlive} and {@link Thread#getState() getState} answer for the fiber. A fiber that has ended
-   * keeps its thread only if its thread was asked for before; else this is one like it, which has
-   * ended too.
+   * keeps its thread only if this method was called before its end; else this method returns
+   * another thread of the same name, which has ended too.
    */
   public abstract Thread thread();
 
@@ -106,24 +106,24 @@ public abstract sealed class Fiber<T> permits FiberEnd {
   public abstract T join() throws InterruptedException;
 
   /**
-   * Waits for its end for so long.
+   * Waits for its end, up to a time limit.
    *
-   * @throws TimeoutException if it has not ended by then; it goes on
+   * @throws TimeoutException if it has not ended within the limit; the fiber goes on
    */
   public abstract T join(Duration limit) throws InterruptedException, TimeoutException;
 
   /**
-   * Asks it to end. If it has not started its body never runs; if it waits, the wait ends with an
-   * {@link InterruptedException} or {@link CancellationException} and so does each later one; if it
-   * is in {@link Weft#shielded} all that happens after it. Returns false if it had already ended,
-   * or had been cancelled before.
+   * Asks it to end. If it has not started, its body never runs; if it waits, the wait ends with an
+   * {@link InterruptedException} or {@link CancellationException}, and so does each later wait; if
+   * it is in {@link Weft#shielded}, the cancel takes effect after the shield. Returns false if the
+   * fiber had already ended, or had been cancelled before.
    */
   public abstract boolean cancel();
 
   /** Returns a future of its result; cancelling the future does not cancel the fiber. */
   public abstract CompletableFuture<T> toFuture();
 
-  // ---- what the running fiber does ----
+  // ---- called by the running fiber ----
 
   /** Returns the fiber that calls, or empty on any other thread. */
   public static Optional<Fiber<?>> current() {
@@ -131,7 +131,7 @@ public abstract sealed class Fiber<T> permits FiberEnd {
   }
 
   /**
-   * Lets the others run: goes to the back of the queue.
+   * Lets other fibers run: the current fiber goes to the back of the ready queue.
    *
    * @throws CancellationException if this fiber is cancelled
    * @throws IllegalStateException if called outside a fiber
@@ -141,8 +141,8 @@ public abstract sealed class Fiber<T> permits FiberEnd {
   }
 
   /**
-   * Waits until {@link Scheduler#schedule(Fiber)} is called for this fiber; returns at once if it
-   * has been called since the last time.
+   * Waits until {@link Scheduler#schedule(Fiber)} is called for this fiber; returns at once if
+   * schedule was called since the last suspend.
    *
    * @throws CancellationException if this fiber is cancelled
    * @throws IllegalStateException if called outside a fiber
@@ -152,7 +152,7 @@ public abstract sealed class Fiber<T> permits FiberEnd {
   }
 
   /**
-   * Waits for so long.
+   * Waits for a duration.
    *
    * @throws InterruptedException if this fiber is cancelled or interrupted
    */
@@ -161,8 +161,8 @@ public abstract sealed class Fiber<T> permits FiberEnd {
   }
 
   /**
-   * Waits until the wall clock shows this time, as it stands now: the waiting itself is by the
-   * monotonic clock.
+   * Waits until a time of the wall clock. The duration is computed once, now, and measured by the
+   * monotonic clock: a later change of the wall clock has no effect.
    */
   public static void sleepUntil(Instant time) throws InterruptedException {
     CurrentFiber.sleep(Duration.between(Instant.now(), time));
@@ -171,8 +171,8 @@ public abstract sealed class Fiber<T> permits FiberEnd {
   /**
    * Moves this fiber to another scheduler; it goes on there, bound to no thread.
    *
-   * @throws java.util.concurrent.RejectedExecutionException if that one has been stopped; the fiber
-   *     stays where it is
+   * @throws java.util.concurrent.RejectedExecutionException if the target has been stopped; the
+   *     fiber stays where it is
    */
   public static void switchTo(Scheduler target) {
     CurrentFiber.switchTo(target);
@@ -185,7 +185,7 @@ public abstract sealed class Fiber<T> permits FiberEnd {
 
   /**
    * Returns the index of the scheduler's thread that runs the caller: -1 outside fibers, and in the
-   * body of {@link Weft#blocking}, which none of them runs.
+   * body of {@link Weft#blocking}, which a helper thread runs.
    */
   public static int threadIndex() {
     return CurrentFiber.threadIndex();

@@ -1,11 +1,12 @@
 package dev.weft;
 
+import dev.weft.internal.sched.FiberCore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Every fiber of a scheduler at one moment, as far as a moment can be had while they run.
+ * Every fiber of a scheduler at about one moment: the fibers run on while the dump is taken.
  *
  * @param scheduler the scheduler's name
  * @param fibers its fibers, oldest first
@@ -50,14 +51,19 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
       String line =
           "fiber %d (%s) %s ".formatted(id, name, status)
               + (helper.isEmpty() ? "on thread " + thread : "in a blocking call on " + helper);
-      return (guest ? line + ", a guest" : line)
-          + (waitsFor.isEmpty()
-              ? ""
-              : ", waits for %s%s since %d ms"
-                  .formatted(waitsFor, heldByIfUnsaid(), waiting.toMillis()));
+      return (guest ? line + ", a guest" : line) + waitText();
     }
 
-    /** Says the holder, unless the lock's own text has. */
+    private String waitText() {
+      if (waitsFor.isEmpty()) {
+        return "";
+      }
+      return waitsFor.equals(FiberCore.SLEEPING.toString())
+          ? ", sleeping for %d ms".formatted(waiting.toMillis())
+          : ", waits for %s%s for %d ms".formatted(waitsFor, heldByIfUnsaid(), waiting.toMillis());
+    }
+
+    /** Names the holder, unless the text of the lock does. */
     private String heldByIfUnsaid() {
       return heldBy.isEmpty() || waitsFor.contains(heldBy) ? "" : ", held by " + heldBy + ",";
     }
@@ -68,7 +74,7 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
     fibers = List.copyOf(fibers);
   }
 
-  /** Returns it for people: a line and the stack for each fiber. */
+  /** Returns the dump as text: a line and the stack for each fiber. */
   public String text() {
     StringBuilder out = new StringBuilder();
     out.append("scheduler ")
@@ -83,7 +89,7 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
     return out.toString();
   }
 
-  /** Returns it for programs, as JSON. */
+  /** Returns the dump as JSON, for programs. */
   public String json() {
     List<String> entries = new ArrayList<>();
     for (Entry entry : fibers) {

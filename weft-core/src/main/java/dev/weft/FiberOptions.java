@@ -4,7 +4,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a fiber is to be started: its name, its priority and the thread it is bound to.
+ * The options of a new fiber: its name, its priority and the thread it is bound to.
  *
  * {@snippet class="dev.weft.FiberSnippetsTest" region="options"}
  *
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param thread the index of the thread that runs every slice of it, or {@link #ANY_THREAD}
  */
 public record FiberOptions(@Nullable String name, int priority, int thread) {
-  /** The {@code thread} of a fiber that is bound to none. */
+  /** The {@code thread} of a fiber that is not bound. */
   public static final int ANY_THREAD = -1;
 
   static final FiberOptions DEFAULT = new FiberOptions(null, 0, ANY_THREAD);

@@ -26,9 +26,9 @@ public final class Generator<T> implements Iterator<T>, Iterable<T>, AutoCloseab
   @FunctionalInterface
   public interface Emitter<T> {
     /**
-     * Hands out the next element; returns when the one after it is asked for.
+     * Emits the next element; returns when the consumer asks for the element after it.
      *
-     * @throws IllegalStateException if called elsewhere than in the generator's own body
+     * @throws IllegalStateException if called outside the generator's own body
      */
     void emit(T value);
   }
@@ -42,7 +42,7 @@ public final class Generator<T> implements Iterator<T>, Iterable<T>, AutoCloseab
     coroutine = Coroutine.of(() -> body.accept(this::emit));
   }
 
-  /** Creates a generator of what the body emits; the body starts when the first is asked for. */
+  /** Creates a generator of the elements that the body emits; the body starts at the first use. */
   public static <T> Generator<T> of(ThrowingConsumer<Emitter<T>> body) {
     return new Generator<>(Objects.requireNonNull(body, "body"));
   }
@@ -50,7 +50,7 @@ public final class Generator<T> implements Iterator<T>, Iterable<T>, AutoCloseab
   @Override
   public boolean hasNext() {
     while (element == null && coroutine.state() != Coroutine.State.TERMINATED) {
-      coroutine.resume(); // again, should the body have yielded by itself
+      coroutine.resume(); // in a loop, because the body may call Coroutine.yield itself
     }
     return element != null;
   }
@@ -84,7 +84,7 @@ public final class Generator<T> implements Iterator<T>, Iterable<T>, AutoCloseab
     try {
       coroutine.close();
     } finally {
-      element = null; // also what a finally block has emitted
+      element = null; // also an element that a finally block has emitted
     }
   }
 

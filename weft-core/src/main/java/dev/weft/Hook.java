@@ -5,15 +5,15 @@ import dev.weft.internal.hook.HookInstallation;
 import dev.weft.internal.sched.FiberCore;
 
 /**
- * What makes the blocking calls of the JDK wait as Weft's own do: by the poller and the timers of
- * the fiber's worker. It is in place as soon as a scheduler starts. With {@code -Dweft.hook=off},
- * or only some of {@code timers,sockets,names}, the rest is left to the JDK's own threads, which is
- * right too, only slower.
+ * The hook makes blocking calls of the JDK use the poller and the timers of the fiber's worker, as
+ * Weft's own calls do. It is installed when the first scheduler starts. With {@code
+ * -Dweft.hook=off}, or with only some of {@code timers,sockets,names}, the JDK's own threads serve
+ * the rest: the results are the same, only slower.
  *
  * {@snippet class="dev.weft.HookSnippetsTest" region="disable"}
  */
 public final class Hook {
-  /** What can be hooked, or not. */
+  /** A part of the hook that can be switched on and off by itself. */
   public enum Family {
     /** {@code Thread.sleep}, timed parks, timed waits for locks, queues and monitors. */
     TIMERS,
@@ -29,11 +29,11 @@ public final class Hook {
   private Hook() {}
 
   /**
-   * Undoes one {@link #disable}. What a {@link Coroutine} disables it has to enable itself; if it
-   * ends before, one call of the fiber's makes up for it.
+   * Undoes one {@link #disable}. A {@link Coroutine} that calls disable has to call enable itself;
+   * if it ends before, its fiber has to call enable once more.
    *
-   * @throws IllegalStateException if the hook is not disabled in this fiber, or in a coroutine, if
-   *     it was disabled outside
+   * @throws IllegalStateException if the hook is not disabled in this fiber; in a coroutine, if it
+   *     was disabled outside the coroutine
    */
   public static void enable() {
     FiberCore<?> self = FiberCore.currentOrNull();
@@ -43,8 +43,8 @@ public final class Hook {
   }
 
   /**
-   * Makes what blocks in this fiber block its thread, as if there were no hook and no fibers, until
-   * as many {@link #enable} have been called. Outside fibers it does nothing.
+   * Pins this fiber: its blocking calls hold its worker, as if there were no hook and no fibers,
+   * until {@link #enable} has been called as often. Outside fibers it does nothing.
    */
   public static void disable() {
     FiberCore<?> self = FiberCore.currentOrNull();
@@ -60,14 +60,14 @@ public final class Hook {
   }
 
   /**
-   * Returns whether the hook is in place: timers, sockets or both. False before the first scheduler
-   * starts.
+   * Returns whether the hook is installed: timers, sockets or both. False before the first
+   * scheduler starts.
    */
   public static boolean isInstalled() {
     return isInstalled(Family.TIMERS) || isInstalled(Family.SOCKETS);
   }
 
-  /** Returns whether this family is in place. */
+  /** Returns whether this family is installed. */
   public static boolean isInstalled(Family family) {
     return switch (family) {
       case TIMERS -> HookInstallation.hasTimers();
@@ -77,8 +77,8 @@ public final class Hook {
   }
 
   /**
-   * Switches a family on or off, for all fibers, from their next blocking call on. One that is not
-   * in place stays off.
+   * Switches a family on or off, for all fibers, from their next blocking call on. A family that is
+   * not installed stays off.
    */
   public static void set(Family family, boolean on) {
     switch (family) {

@@ -9,12 +9,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which ready fiber a worker runs next, and whether idle workers take from busy ones.
+ * Decides which ready fiber a worker runs next, and whether idle workers steal from busy workers.
  *
- * <p>Implement it to bring your own order: each worker asks {@link #newQueue} once for a queue of
- * its own and calls that from one thread at a time, so a queue needs no synchronization. It must
- * not block, nor call into Weft. Should it throw, that is logged, and a fiber that it did not take
- * is given to it again.
+ * <p>Implement it for an order of your own: each worker calls {@link #newQueue} once for its ready
+ * queue and uses the queue on one thread at a time, so a queue needs no synchronization. The queue
+ * must not block, nor call into Weft. If it throws, Weft logs the failure and adds the fiber that
+ * the queue did not take again.
  *
  * {@snippet class="dev.weft.FiberSnippetsTest" region="policy"}
  */
@@ -26,14 +26,14 @@ public interface Policy {
     void add(Fiber<?> fiber, long now);
 
     /**
-     * Adds a new fiber that a fiber of this worker has begun, which still runs; the same as {@link
-     * #add} unless told otherwise. New ones that come from elsewhere are added by {@link #add}.
+     * Adds a new fiber that the running fiber of this worker has started; by default the same as
+     * {@link #add}. New fibers from elsewhere are added by {@link #add}.
      */
     default void addNew(Fiber<?> fiber, long now) {
       add(fiber, now);
     }
 
-    /** Adds a fiber that has yielded; the same as {@link #add} unless told otherwise. */
+    /** Adds a fiber that has yielded; by default the same as {@link #add}. */
     default void addYielded(Fiber<?> fiber, long now) {
       add(fiber, now);
     }
@@ -42,8 +42,8 @@ public interface Policy {
     @Nullable Fiber<?> next(long now);
 
     /**
-     * Removes and returns the fiber that another worker is to have, which has nothing to do; the
-     * same as {@link #next} unless told otherwise.
+     * Removes and returns a fiber for another worker, which is idle; by default the same as {@link
+     * #next}.
      */
     default @Nullable Fiber<?> nextForOther(long now) {
       return next(now);
@@ -52,7 +52,7 @@ public interface Policy {
     /** Returns how many fibers are in the queue. */
     int size();
 
-    /** Told after each slice how long it took, if {@link Policy#measuresSlices} says so. */
+    /** Called after each slice with its length, if {@link Policy#measuresSlices} returns true. */
     default void ran(Fiber<?> fiber, long nanos) {}
   }
 
@@ -60,32 +60,30 @@ public interface Policy {
   ReadyQueue newQueue();
 
   /**
-   * Returns whether new and woken fibers stay with the worker that made them ready, and workers
-   * with nothing to do take from others. If not, new fibers are dealt round the workers and stay
-   * there.
+   * Returns whether new and woken fibers stay with the worker that made them ready, and idle
+   * workers steal from busy workers. If not, new fibers go to the workers in turn and stay there.
    */
   default boolean steals() {
     return false;
   }
 
   /**
-   * Returns how long a fiber may run before its next call into Weft makes it yield; zero for as
-   * long as it likes.
+   * Returns how long a fiber may run before its next call into Weft makes it yield; zero: no limit.
    */
   default Duration slice() {
     return Duration.ZERO;
   }
 
   /**
-   * Returns whether slices are timed, for {@link ReadyQueue#ran} and so that the times that {@link
-   * ReadyQueue#add} and {@link ReadyQueue#next} are told are those of the slice and not of the
-   * batch; costs a clock read a slice.
+   * Returns whether slices are timed: for {@link ReadyQueue#ran}, and so that {@link
+   * ReadyQueue#add} and {@link ReadyQueue#next} get the time of the slice and not of the batch.
+   * Costs a clock read for each slice.
    */
   default boolean measuresSlices() {
     return false;
   }
 
-  /** First come, first served. The default. */
+  /** First in, first out. The default. */
   static Policy fifo() {
     return FifoQueue::new;
   }
@@ -99,14 +97,14 @@ public interface Policy {
   }
 
   /**
-   * Highest response ratio next: (time waited + usual slice) / usual slice. Short ones go first,
-   * and what waits long enough comes before anything.
+   * Highest response ratio next: (time waited + usual slice) / usual slice. Fibers with short
+   * slices run first, and a fiber that has waited long enough runs before any other.
    */
   static Policy responseRatio() {
     return of(ResponseRatioQueue::new, false, Duration.ZERO, true);
   }
 
-  /** First come, first served, with a limit on how long a fiber runs at a stretch. */
+  /** First in, first out, with a limit on how long a fiber runs before it has to yield. */
   static Policy timeSlice(Duration slice) {
     if (slice.isNegative() || slice.isZero()) {
       throw new IllegalArgumentException("slice must be positive, not " + slice);
@@ -115,11 +113,12 @@ public interface Policy {
   }
 
   /**
-   * For throughput: idle workers steal half of what another one has, new ones of the oldest family
-   * first; a family is what a fiber has begun in one slice. On each worker fibers that have been
-   * woken run first; then new ones, the latest family first; then those that have yielded or come
-   * from elsewhere. So a tree of fibers is gone through in depth, and few of them are alive at a
-   * time. Of any 64 in a row one is of the oldest family, and one the first of the rest, even so.
+   * For throughput: an idle worker steals half of the ready fibers of a busy worker, new fibers of
+   * the oldest family first; a family is the fibers that one fiber has started in one slice. On
+   * each worker woken fibers run first; then new fibers, the latest family first; then fibers that
+   * have yielded and new fibers from elsewhere. So a worker runs a tree of fibers in depth-first
+   * order, with few of them alive at a time. No fiber starves: of any 64 fibers in a row one is of
+   * the oldest family, and one is the first of the last group.
    */
   static Policy workStealing() {
     return of(WokenFirstQueue::new, true, Duration.ZERO, false);

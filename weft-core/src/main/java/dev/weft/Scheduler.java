@@ -18,25 +18,25 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs fibers on a fixed number of threads, of which the caller's can be one.
+ * Runs fibers on a fixed number of threads; the caller's thread can be one of them.
  *
  * {@snippet class="dev.weft.FiberSnippetsTest" region="scheduler"}
  *
  * <p>{@link #go} only submits. {@link #stop} drains: it returns when every fiber has ended and
  * every one-shot timer and I/O event has fired; recurring timers end with the last fiber. With
  * {@code useCaller(true)} the thread that calls {@link #start} is thread 0 of the scheduler and
- * works for it inside {@code stop()}; with one thread that is all there is.
+ * runs fibers inside {@code stop()}; with {@code threads(1)} it is the only thread.
  */
 public abstract sealed class Scheduler implements Executor, AutoCloseable permits SchedulerLife {
   static {
-    RequiredFlags.check(); // before a class is needed that cannot be loaded without them
+    RequiredFlags.check(); // first: some classes cannot be loaded without the flags
     Wiring.connect();
   }
 
   /** For Weft's own subclass. */
   protected Scheduler() {}
 
-  /** Returns a builder: all cores, no caller, first come first served, unless told otherwise. */
+  /** Returns a builder; by default all cores, without the caller's thread, first in, first out. */
   public static Builder builder() {
     return new Builder();
   }
@@ -58,7 +58,7 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
   // ---- life ----
 
   /**
-   * Starts the threads; the calling thread will be one of them if {@code useCaller} says so.
+   * Starts the threads; with {@code useCaller(true)} the calling thread will be one of them.
    *
    * @throws IllegalStateException if it has been started before
    */
@@ -66,7 +66,7 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
 
   /**
    * Waits until no fiber, one-shot timer or I/O event is left, and ends the threads. With {@code
-   * useCaller} the caller works until then.
+   * useCaller(true)} the caller runs fibers until then.
    *
    * @throws IllegalStateException if called by one of its own fibers, or by a handler of {@code
    *     onUncaught} on one of its threads; with {@code useCaller} if called by another thread than
@@ -76,8 +76,8 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
   public abstract void stop();
 
   /**
-   * Like {@link #stop()}, but at the limit cancels the fibers and timers that are left and logs
-   * which. Returns whether all ended by themselves.
+   * Like {@link #stop()}, but at the time limit cancels the fibers and timers that are left, and
+   * logs them. Returns whether all ended by themselves.
    */
   public abstract boolean stop(Duration limit);
 
@@ -108,14 +108,14 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
   public abstract void execute(Runnable command);
 
   /**
-   * Lets a fiber go on that waits in {@link Fiber#suspend}, or makes its next one return at once.
+   * Wakes a fiber that waits in {@link Fiber#suspend}, or makes its next suspend return at once.
    *
    * @throws IllegalArgumentException if it is a fiber of another scheduler
    */
   public abstract void schedule(Fiber<?> fiber);
 
   /**
-   * Lets a suspended fiber go on, on this thread from now on.
+   * Wakes a suspended fiber and binds it to a thread of this scheduler.
    *
    * @throws IllegalArgumentException if there is no such thread, or it is a fiber of another
    *     scheduler
@@ -130,20 +130,20 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
   /** Returns the I/O events of this scheduler. */
   public abstract IoManager io();
 
-  /** Returns how many fibers are in which state, and what the threads have done so far. */
+  /** Returns the number of fibers in each state, and the counters of the threads. */
   public abstract SchedulerStats stats();
 
   /** Returns every fiber with its state, what it waits for, and its stack. */
   public abstract FiberDump dump();
 
   /**
-   * Returns the fibers that wait for something which nothing alive can bring any more: a channel, a
-   * condition, a lock that only they themselves, or others like them, can still reach. Nothing
-   * happens to them; {@link Fiber#cancel} and {@link #stop(Duration)} unwind them.
+   * Returns the leaked fibers: they wait for something that nothing alive can reach, such as a
+   * channel, a condition or a lock that only leaked fibers can still reach. Nothing happens to
+   * them; {@link Fiber#cancel} and {@link #stop(Duration)} unwind them.
    *
    * <p>A fiber counts only if no thread holds its {@link Fiber} object, since that thread could
-   * cancel or schedule it. To find out takes a full garbage collection or two, so this is for tests
-   * and for a look into a process that grows.
+   * cancel or schedule it. A call takes a full garbage collection or two: it is for tests and for
+   * the diagnosis of a process that grows.
    *
    * @throws IllegalStateException if this JVM was told to ignore {@code System.gc()} or not to
    *     finalize objects
@@ -156,7 +156,7 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
   /** Returns its name. */
   public abstract String name();
 
-  /** How a scheduler is to be. */
+  /** The settings of a new scheduler. */
   public static final class Builder {
     private int threads = Runtime.getRuntime().availableProcessors();
     private boolean useCaller;
@@ -181,15 +181,15 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
     }
 
     /**
-     * Makes the thread that calls start() and stop() one of the threads. A fiber has none to lend:
-     * if it calls, a thread works in its place while it waits in stop().
+     * Makes the thread that calls start() and stop() one of the threads. If the caller is a fiber,
+     * a new thread takes its place while the fiber waits in stop().
      */
     public Builder useCaller(boolean use) {
       useCaller = use;
       return this;
     }
 
-    /** Sets the name, which its threads bear too. */
+    /** Sets the name; the names of its threads begin with it. */
     public Builder name(String newName) {
       name = Objects.requireNonNull(newName, "name");
       return this;
@@ -202,7 +202,8 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
     }
 
     /**
-     * Sets the stack size of its threads in bytes, which bounds that of its fibers; 0: the JVM's.
+     * Sets the stack size of its threads in bytes, which bounds the stacks of its fibers; 0: the
+     * JVM's default.
      */
     public Builder stackSize(long bytes) {
       if (bytes < 0) {
@@ -219,9 +220,9 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
     }
 
     /**
-     * Sets the handler for failures that no thread joins for. Without one they go to the default
-     * handler of the JVM, {@link Thread#setDefaultUncaughtExceptionHandler}; a handler that is set
-     * on the thread of the fiber comes before either. They are logged in any case.
+     * Sets the handler for unobserved failures. Without it they go to the default handler of the
+     * JVM, {@link Thread#setDefaultUncaughtExceptionHandler}; a handler that is set on the thread
+     * of the fiber comes before either. They are logged in any case.
      */
     public Builder onUncaught(BiConsumer<Fiber<?>, Throwable> handler) {
       onUncaught = Objects.requireNonNull(handler, "handler");
@@ -237,15 +238,16 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
       return this;
     }
 
-    /** Has {@linkplain Scheduler#leaks leaks} logged that keep stop() waiting. */
+    /** Has Weft log the {@linkplain Scheduler#leaks leaks} that keep stop() waiting. */
     Builder reportLeaks(boolean report) {
       reportLeaks = report;
       return this;
     }
 
     /**
-     * Sets after how long in one fiber without a switch a thread is reported; a second by default.
-     * Other threads take over its fibers after 20 ms, or this limit if it is shorter.
+     * Sets after how long in one slice a fiber is reported for holding its thread; a second by
+     * default. Other threads take over the ready fibers of that thread after 20 ms, or after this
+     * limit if it is shorter.
      */
     public Builder blockedAfter(Duration limit) {
       if (limit.isNegative() || limit.isZero()) {

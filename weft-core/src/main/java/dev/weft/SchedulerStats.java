@@ -3,17 +3,18 @@ package dev.weft;
 import java.util.List;
 
 /**
- * The ready, sleeping and waiting sets of a scheduler in numbers, and what its threads have done.
+ * The numbers of ready, sleeping and waiting fibers of a scheduler, and the counters of its
+ * threads.
  *
  * @param begun fibers begun since it was built
  * @param ended fibers that have ended
- * @param ready fibers that wait for their turn
+ * @param ready fibers that can run and wait for a thread
  * @param running fibers that run on its threads
  * @param sleeping fibers in {@link Fiber#sleep}
  * @param waiting fibers that wait for something else
  * @param blocking fibers in a {@linkplain Weft#blocking blocking call}, on helper threads
  * @param awaitingHelper fibers that wait for a helper thread for such a call
- * @param threads what each thread has done
+ * @param threads the counters of each thread
  */
 public record SchedulerStats(
     long begun,
@@ -30,10 +31,10 @@ public record SchedulerStats(
    *
    * @param index its index
    * @param ready fibers in its queue and inbox
-   * @param timers timers in its queue, of which sleeping fibers are some
+   * @param timers timers in its timer wheel, those of sleeping fibers included
    * @param switches slices it has run
    * @param stolen fibers it has taken from other threads
-   * @param sleeps how often it has gone to sleep, and so been woken
+   * @param sleeps how often it has gone to sleep
    * @param rescues how often the watchdog had to wake it because it slept although fibers were
    *     ready on it: more than 0 is a fault of Weft's, which is logged too
    * @param asleep whether it sleeps now

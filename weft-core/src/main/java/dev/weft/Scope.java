@@ -11,39 +11,41 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A block of code with fibers of its own: none of them outlives it.
+ * Structured concurrency: a block of code that no fiber started in it outlives.
  *
  * {@snippet class="dev.weft.ScopeSnippetsTest" region="all"}
  *
  * <p>The fiber or thread that opens a scope starts fibers with {@link #go} and then waits with
- * {@link #join}. What counts as success, and when the rest is cancelled, is for the {@link Joiner}
- * to say; without one all must succeed, and the first failure cancels the others. {@link #close}
- * cancels what {@code join} has not waited for and returns when the last fiber has ended, whatever
- * happened before.
+ * {@link #join}. The {@link Joiner} decides what counts as success, and when the rest is cancelled;
+ * by default all fibers must succeed, and the first failure cancels the others. {@link #close}
+ * cancels the fibers that {@code join} has not waited for and returns when the last fiber has
+ * ended, whatever happened before.
  *
- * <p>Every fiber inside the scope may start more in it, and {@code join} waits for those too.
- * Inside are the fibers that were started in it, and those of scopes that were opened inside it, by
- * its opener or by these fibers. Fibers that were started in another way, with {@link Weft#go} for
- * instance, are not inside: they may outlive the scope.
+ * <p>Every fiber inside the scope may start more fibers in it, and {@code join} waits for those
+ * too. Inside are the fibers that were started in it, and the fibers of scopes that were opened
+ * inside it, by its opener or by these fibers. Fibers that were started in another way, with {@link
+ * Weft#go} for instance, are not inside: they may outlive the scope.
  *
  * {@snippet class="dev.weft.ScopeSnippetsTest" region="crawl"}
  *
- * <p>A fiber runs on the scheduler of the fiber that started it, or on the shared one if that was a
- * plain thread. It sees the {@link ScopedValue}s that were bound when the scope was opened, also if
- * the fiber that started it has bound others. If the opener is a fiber and is cancelled, so is the
- * scope, and with it all scopes that its fibers have opened; and so it is when a {@linkplain
- * Weft#withTimeout time limit} is over inside which the scope was opened.
+ * <p>A fiber runs on the scheduler of the fiber that started it, or on the shared scheduler if a
+ * plain thread started it. It sees the {@link ScopedValue}s that were bound when the scope was
+ * opened, also if the fiber that started it has bound others. If the opener is a fiber and is
+ * cancelled, the scope is cancelled too, and with it all scopes that its fibers have opened; the
+ * same happens when a {@linkplain Weft#withTimeout time limit} passes inside which the scope was
+ * opened.
  *
- * <p>{@code join} and {@code close} are for the opener alone; {@link #cancel} is for everybody. A
- * mistake in the use of a scope is an {@link IllegalStateException} where it is made. If a fiber of
- * the scope fails with it, it also comes out of {@code join}, whatever the joiner makes of that
+ * <p>Only the opener may call {@code join} and {@code close}; any thread may call {@link #cancel}.
+ * A mistake in the use of a scope throws an {@link IllegalStateException} where it is made. If a
+ * fiber of the scope fails with it, {@code join} throws it too, however the joiner counts that
  * failure. A scope that a fiber leaves open when it ends is closed, and the fiber fails with an
  * {@code IllegalStateException}; a scope that another thread leaves open stays open.
  */
 public abstract sealed class Scope implements AutoCloseable permits ScopeCore {
   /**
-   * Decides what comes of the fibers of one scope: how the end of each counts, when the others are
-   * not needed any more, and what {@link Scope#join} throws. After {@code join} it has the result.
+   * Decides when one scope has succeeded or failed: how the end of each fiber counts, when the
+   * other fibers are not needed any more, and what {@link Scope#join} throws. After {@code join} it
+   * has the result.
    *
    * {@snippet class="dev.weft.ScopeSnippetsTest" region="any"}
    *
@@ -55,18 +57,18 @@ public abstract sealed class Scope implements AutoCloseable permits ScopeCore {
    */
   public interface Joiner<R> {
     /**
-     * Takes note of a fiber that is submitted; returns true to cancel the scope.
+     * Called when a fiber is started; returns true to cancel the scope.
      *
-     * @param fiber the new one
+     * @param fiber the new fiber
      */
     default boolean onGo(Fiber<?> fiber) {
       return false;
     }
 
     /**
-     * Takes note of a fiber that has ended; returns true to cancel the scope.
+     * Called when a fiber has ended; returns true to cancel the scope.
      *
-     * @param fiber the one: {@code fiber.toFuture()} is done and says how it ended
+     * @param fiber the fiber: {@code fiber.toFuture()} is done and says how it ended
      */
     default boolean onComplete(Fiber<?> fiber) {
       return false;
@@ -79,19 +81,19 @@ public abstract sealed class Scope implements AutoCloseable permits ScopeCore {
     R result();
 
     /**
-     * Returns a joiner for which all must succeed: the first failure cancels the others, and comes
-     * out as the cause of a {@link CompletionException} that has theirs suppressed. A fiber that
-     * somebody cancelled is no failure. It keeps no results, so the scope may have fibers without
-     * number.
+     * Returns a joiner for which all fibers must succeed: the first failure cancels the others, and
+     * is the cause of a {@link CompletionException} that has the later failures suppressed. A
+     * cancelled fiber is no failure. The joiner keeps no results, so the number of fibers is not
+     * limited by memory.
      */
     static Joiner<Void> awaitAllSuccessfulOrThrow() {
       return new Joiners.AwaitAllSuccessful();
     }
 
     /**
-     * Returns a joiner for which all must succeed, as {@link #awaitAllSuccessfulOrThrow}; its
-     * result is those of the fibers, in the order they were submitted. Here a cancelled fiber is a
-     * failure, for it has no result.
+     * Returns a joiner for which all fibers must succeed, as {@link #awaitAllSuccessfulOrThrow};
+     * its result is the list of their results, in the order in which they were started. Here a
+     * cancelled fiber is a failure, because it has no result.
      *
      * @param <T> the type of the results of all fibers in the scope
      */
@@ -100,9 +102,9 @@ public abstract sealed class Scope implements AutoCloseable permits ScopeCore {
     }
 
     /**
-     * Returns a joiner for which one must succeed: the first to do so cancels the others. If none
-     * does, the first failure comes out as the cause of a {@link CompletionException} that has the
-     * others suppressed.
+     * Returns a joiner for which one fiber must succeed: the first success cancels the others. If
+     * no fiber succeeds, the first failure is the cause of a {@link CompletionException} that has
+     * the later failures suppressed.
      *
      * @param <T> the type of the results of all fibers in the scope
      */
@@ -111,9 +113,9 @@ public abstract sealed class Scope implements AutoCloseable permits ScopeCore {
     }
 
     /**
-     * Returns a joiner that waits for all, however they end; its result is the fibers, in the order
-     * they were submitted. No failure comes out of {@link Scope#join}, unless it is a misuse of a
-     * scope: look at each fiber.
+     * Returns a joiner that waits for all fibers, however they end; its result is the list of the
+     * fibers, in the order in which they were started. {@link Scope#join} throws no failure of a
+     * fiber, unless it is a misuse of a scope: look at each fiber.
      */
     static Joiner<List<Fiber<?>>> awaitAll() {
       return new Joiners.AwaitAll();
@@ -138,7 +140,8 @@ public abstract sealed class Scope implements AutoCloseable permits ScopeCore {
   }
 
   /**
-   * Opens a scope whose fibers are cancelled when the time is over; {@link #join} then throws.
+   * Opens a scope with a deadline: when it passes the fibers are cancelled and {@link #join}
+   * throws.
    *
    * @param joiner says what counts as success; not used before
    * @param deadline how long the fibers may take, from now; if it is negative it has passed
@@ -174,22 +177,22 @@ public abstract sealed class Scope implements AutoCloseable permits ScopeCore {
   public abstract <T> Fiber<T> go(String name, Callable<T> body);
 
   /**
-   * Waits until all fibers have ended, also those that are started meanwhile, then lets the joiner
-   * say how it went.
+   * Waits until all fibers have ended, also those that are started meanwhile, then throws what the
+   * joiner throws.
    *
-   * @throws CompletionException if it did not go well; the cause is the first failure, those of
-   *     others are suppressed. If the deadline has passed, the cause is a {@link TimeoutException}
+   * @throws CompletionException if the scope failed; the cause is the first failure, later failures
+   *     are suppressed. If the deadline has passed, the cause is a {@link TimeoutException}
    * @throws CancellationException if the opener is cancelled or interrupted, with its interrupt
-   *     status set, if the time of a {@link Weft#withTimeout} around the scope was over before its
-   *     fibers had ended, or if the result of a fiber is missing that was cancelled
-   * @throws IllegalStateException if the caller did not open this scope, if it is closed, or if one
-   *     opened after it is still open
+   *     status set, if the limit of a {@link Weft#withTimeout} around the scope passed before its
+   *     fibers had ended, or if the result of a cancelled fiber is missing
+   * @throws IllegalStateException if the caller did not open this scope, if it is closed, or if a
+   *     scope that was opened after it is still open
    */
   public abstract void join();
 
   /**
-   * Cancels what is left and returns when the last fiber has ended; neither an interrupt nor a
-   * cancel ends that wait.
+   * Cancels the fibers that are left and returns when the last fiber has ended; neither an
+   * interrupt nor a cancel ends that wait.
    *
    * @throws CompletionException if there was no {@link #join} and a fiber has failed
    * @throws IllegalStateException if there was no {@code join} after a {@link #go}, if scopes that

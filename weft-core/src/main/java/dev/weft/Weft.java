@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The front door.
+ * Entry points: run a program of fibers, start fibers, limit, shield and block.
  *
  * {@snippet class="dev.weft.FiberSnippetsTest" region="run"}
  */
@@ -25,12 +25,12 @@ public final class Weft {
   private Weft() {}
 
   /**
-   * Runs a body as a fiber, on this thread and as many more as there are other cores; returns when
-   * no fiber is left. What the body throws comes out of here, checked exceptions as the cause of a
-   * {@link CompletionException}. In a fiber or a {@link Coroutine} only other threads are used.
+   * Runs a body as a fiber of a new scheduler, with this thread and a thread for each other core;
+   * returns when no fiber is left. Throws what the body throws, checked exceptions as the cause of
+   * a {@link CompletionException}. In a fiber or a {@link Coroutine} only other threads are used.
    *
-   * @throws IllegalStateException if called inside {@code synchronized}, but for fibers and
-   *     coroutines
+   * @throws IllegalStateException if called inside {@code synchronized}, except in a fiber or a
+   *     coroutine
    */
   public static void run(Body main) {
     call(withoutResult(Objects.requireNonNull(main, "main")));
@@ -53,7 +53,7 @@ public final class Weft {
     boolean useCaller =
         !Thread.currentThread().isVirtual() && Coroutine.currentOrNull() == null; // see stop()
     String monitor = useCaller ? HeldMonitors.describe(frame -> false) : null;
-    if (monitor != null) { // now, not in stop(), when fibers run already
+    if (monitor != null) { // checked here, because in stop() fibers run already
       throw new IllegalStateException("cannot run fibers on a thread that holds " + monitor);
     }
     Scheduler scheduler =
@@ -77,7 +77,7 @@ public final class Weft {
   /** Returns a future and not the fiber: a thread that holds a fiber hides its leak. */
   private static <T> CompletableFuture<T> begin(Scheduler scheduler, Callable<T> main) {
     Fiber<T> fiber = scheduler.go(FiberOptions.named("main"), main);
-    ((FiberEnd<T>) fiber).observe(); // its failure comes out of the future
+    ((FiberEnd<T>) fiber).observe(); // call() throws its failure
     return fiber.toFuture();
   }
 
@@ -91,24 +91,24 @@ public final class Weft {
     return e;
   }
 
-  /** Submits a body to the current fiber's scheduler; outside fibers to the shared one. */
+  /** Submits a body to the current fiber's scheduler; outside fibers to the shared scheduler. */
   public static Fiber<Void> go(Body body) {
     return SchedulerCore.here().go(body);
   }
 
-  /** Submits a body with a result to the current fiber's scheduler, or the shared one. */
+  /** Submits a body with a result to the current fiber's scheduler, or the shared scheduler. */
   public static <T> Fiber<T> go(Callable<T> body) {
     return SchedulerCore.here().go(body);
   }
 
   /**
-   * Runs a body here and now, for so long at most. When the time is over the body is interrupted,
-   * if this is a fiber every wait in it fails, and scopes that were opened in it are cancelled;
-   * what the body throws then becomes the cause of the {@link TimeoutException}. Limits nest, and
-   * the nearest wins.
+   * Runs a body on the current thread, with a time limit. When the limit passes, the thread is
+   * interrupted, in a fiber every wait of the body fails, and scopes that were opened in the body
+   * are cancelled; what the body throws then becomes the cause of the {@link TimeoutException}.
+   * Limits nest, and the earliest deadline counts.
    *
-   * @throws TimeoutException if the body failed after the time was over; or the body's own, if it
-   *     threw one before
+   * @throws TimeoutException if the body failed after the limit had passed; or the body's own, if
+   *     it threw one before
    * @throws CancellationException if the body was interrupted for another reason; the thread's
    *     interrupt status is set then
    * @throws CompletionException if the body threw another checked exception, which is the cause
@@ -139,22 +139,22 @@ public final class Weft {
   }
 
   /**
-   * Runs a body here and now that no cancellation disturbs: what has to be sent, written or
-   * released though its fiber is to end.
+   * Runs a body on the current thread in a shield, which holds cancels and deadlines back: for what
+   * has to be sent, written or released although the fiber is cancelled.
    *
    * {@snippet class="dev.weft.FiberSnippetsTest" region="shielded"}
    *
-   * <p>A cancel of this fiber, or of a scope that it is in, and the end of a {@linkplain
-   * #withTimeout time limit} around the body wait until the body is through, whether they come
-   * before it or during it: meanwhile they do not interrupt, no wait fails, and scopes that were
-   * opened in the body go on. After the body they take effect, at the next cancel point. Shields
-   * nest. What begins in the body is not shielded against its own ends: a limit in it, a scope in
-   * it with its deadline and its failures. So put a {@code withTimeout} into the body, or a body
-   * that waits for ever makes the fiber one that cannot be cancelled.
+   * <p>A cancel of this fiber, or of a scope that it is in, and the deadline of a {@linkplain
+   * #withTimeout time limit} around the body are held back until the body has ended, whether they
+   * come before it or during it: they do not interrupt, no wait fails, and scopes that were opened
+   * in the body go on. After the body they take effect, at the next cancel point. Shields nest. The
+   * shield does not hold back what begins inside the body: a time limit in it, the deadline and the
+   * failures of a scope in it. So put a {@code withTimeout} into the body: a shielded body that
+   * waits for ever cannot be cancelled.
    *
-   * <p>An interrupt by {@link Thread#interrupt} is no cancellation, and is delivered as usual.
-   * Outside fibers, where it is the only one, an interrupt that came before the body is kept until
-   * after it.
+   * <p>An interrupt by {@link Thread#interrupt} is no cancel, and is delivered as usual. Outside
+   * fibers, where an interrupt is the only request to end, an interrupt that came before the body
+   * is kept until after it.
    *
    * @throws Exception whatever the body throws
    */
@@ -169,25 +169,25 @@ public final class Weft {
   }
 
   /**
-   * Runs a body that may block its thread, for what cannot be hooked: files, native code. This
-   * fiber goes to a helper thread for it and comes back to its scheduler afterwards, so that none
-   * of the scheduler's threads is blocked. It is the same fiber there, with its thread, thread
-   * locals and scoped values; what the body returns or throws comes out of here as it is.
+   * Runs a body that may block its thread, for calls that the hook does not serve: files, native
+   * code. This fiber moves to a helper thread, runs the body there and returns to its scheduler, so
+   * that none of the scheduler's threads is blocked. It is the same fiber there, with its thread,
+   * thread locals and scoped values. Returns or throws what the body returns or throws.
    *
    * {@snippet class="dev.weft.FiberSnippetsTest" region="blocking"}
    *
-   * <p>In the body whatever waits, waits on the helper thread: locks, sleeps and sockets too.
-   * {@link Fiber#yield} does nothing and {@link Fiber#switchTo(int) switchTo} is refused. A cancel
-   * or a {@linkplain #withTimeout deadline} interrupts it. Other fibers run at the same time, also
-   * those of a scheduler with one thread. A blocking call inside the body just runs its own.
+   * <p>Every wait in the body holds the helper thread: locks, sleeps and sockets too. {@link
+   * Fiber#yield} does nothing there and {@link Fiber#switchTo(int) switchTo} throws. A cancel or a
+   * {@linkplain #withTimeout deadline} interrupts the body. Other fibers run at the same time, also
+   * those of a scheduler with one thread. A blocking call inside the body runs on the same helper.
    *
-   * <p>The helper threads are shared by all schedulers: at most 64, or four times the number of
-   * cores if that is more, or as {@code -Dweft.blocking.threads} says. Who finds none free waits,
-   * first come, first served.
+   * <p>All schedulers share the helper threads: at most 64, or four times the number of cores if
+   * that is more, or the value of {@code -Dweft.blocking.threads}. A call that finds no free helper
+   * waits in a fair queue.
    *
-   * <p>Outside fibers the body runs right here; also if a native method on its stack (or {@code
-   * Hook.disable()}) pins the fiber to its thread, or if the system has no thread left for a
-   * helper: that is as right, only that the scheduler's thread is blocked.
+   * <p>Outside fibers the body runs on the current thread. So it does if a native method on the
+   * stack (or {@code Hook.disable()}) pins the fiber, or if the system has no thread left for a
+   * helper: the result is the same, but the scheduler's thread is blocked.
    *
    * @throws InterruptedException if this fiber is cancelled, interrupted or past its deadline
    *     before the body begins

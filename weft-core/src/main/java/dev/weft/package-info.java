@@ -137,7 +137,7 @@
  *
  * <dl>
  *   <dt>wait queue
- *   <dd>The FIFO queue of waiters of one lock, channel, condition or scope (WaitQueue).
+ *   <dd>The FIFO queue of waiters of one lock, channel, condition or barrier (WaitQueue).
  *   <dt>waiter
  *   <dd>One wait of one fiber or plain thread; it is chosen once or gives up, never both.
  *   <dt>place
@@ -186,8 +186,8 @@
  *   <dd>A Scope.Joiner, which decides when a scope has failed or succeeded. A fiber or thread in
  *       join() is "a caller of join".
  *   <dt>unobserved failure
- *   <dd>The exception of a fiber that nobody joined within a second; the handler and the log get
- *       it.
+ *   <dd>The exception of a fiber that no fiber or thread joined within a second; the handler and
+ *       the log get it.
  *   <dt>drain
  *   <dd>stop(): run until no fiber, one-shot timer or pending event is left.
  *   <dt>give up on

@@ -167,10 +167,21 @@ class FiberDumpTest {
                   line.matches(
                       "fiber "
                           + fiber.id()
-                          + " \\(f\\) WAITING on thread 0, waits for schedule\\(fiber\\) since \\d+"
+                          + " \\(f\\) WAITING on thread 0, waits for schedule\\(fiber\\) for \\d+"
                           + " ms"))
           .anyMatch(line -> line.contains("at dev.weft.FiberDumpTest.waitHere("));
       scheduler.schedule(fiber);
+    }
+  }
+
+  @Test
+  void aSleepingFiberIsSaidToSleep() throws Exception {
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+      Fiber<Void> fiber = scheduler.go(() -> Fiber.sleep(Duration.ofHours(1)));
+      waits(fiber);
+      assertThat(scheduler.dump().fibers().getFirst().summary())
+          .matches("fiber .* WAITING on thread 0, sleeping for \\d+ ms");
+      fiber.cancel();
     }
   }
 

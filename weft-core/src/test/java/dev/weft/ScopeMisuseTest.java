@@ -271,13 +271,15 @@ class ScopeMisuseTest {
   @Test
   void ifTheOpenerWasCancelledTheOpenScopeIsTheCause() {
     AtomicBoolean childEnded = new AtomicBoolean();
+    AtomicBoolean left = new AtomicBoolean();
     Fiber<Void> opener =
         Weft.go(
             () -> {
               leaveOpen(childEnded);
+              left.set(true);
               ScopeTest.forEver();
             });
-    Eventually.waits(opener);
+    Eventually.eventually("the child has begun", left::get); // it is cancelled, and must not be new
     opener.cancel();
     assertThatExceptionOfType(CancellationException.class)
         .isThrownBy(opener::join)

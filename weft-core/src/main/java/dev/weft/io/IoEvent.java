@@ -1,9 +1,9 @@
 package dev.weft.io;
 
-/** What a channel or a descriptor can become ready for. */
+/** A direction in which a channel or a descriptor can become ready. */
 public enum IoEvent {
-  /** Something can be read or accepted, or the other side has ended. */
+  /** A read or accept would not block, or the peer has ended. */
   READ,
-  /** Something can be written, or a connection has been made or refused. */
+  /** A write would not block, or a connect has succeeded or failed. */
   WRITE
 }

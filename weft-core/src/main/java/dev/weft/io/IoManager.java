@@ -14,8 +14,8 @@ import java.util.Collection;
 import java.util.Optional;
 
 /**
- * The I/O events of a scheduler: each is told once, to a callback that runs as a fiber and may
- * block, or to the fiber that added it.
+ * The one-shot I/O events of a scheduler. An event runs a callback as a fiber, which may block, or
+ * wakes the fiber that added it.
  *
  * {@snippet class="dev.weft.io.IoSnippetsTest" region="events"}
  *
@@ -23,9 +23,10 @@ import java.util.Optional;
  * direction that is registered, and so does closing the channel. Channels must be in non-blocking
  * mode. All methods may be called from any thread.
  *
- * <p>A bare descriptor, an {@code int}, must be non-blocking too; a program that closes one with
- * events calls {@code cancelAll} first, since nothing else can tell. Descriptors need the epoll
- * poller: elsewhere their methods throw {@link UnsupportedOperationException}.
+ * <p>A bare descriptor, an {@code int}, must be non-blocking too; a program that closes a
+ * descriptor with events has to call {@code cancelAll} first, because Weft does not see the close.
+ * Descriptors need the epoll poller: with another poller their methods throw {@link
+ * UnsupportedOperationException}.
  */
 public abstract sealed class IoManager permits IoManagerCore {
   /** For Weft's own subclass. */
@@ -36,7 +37,7 @@ public abstract sealed class IoManager permits IoManagerCore {
   /**
    * Calls back, in a fiber of this scheduler, when the channel is ready.
    *
-   * @throws IllegalStateException if the event is there already; that one stays
+   * @throws IllegalStateException if the channel has this event already, which stays
    * @throws java.nio.channels.IllegalBlockingModeException if the channel is in blocking mode
    * @throws UncheckedIOException if the channel is closed
    */
@@ -45,9 +46,10 @@ public abstract sealed class IoManager permits IoManagerCore {
   /**
    * Schedules the current fiber when the channel is ready: {@link dev.weft.Fiber#suspend} returns
    * then, or if it is called later returns at once. If that {@code suspend} returns for another
-   * reason, the event stays until it fires or is removed, and does not wake a later one.
+   * reason, the event stays until it fires or is removed, and does not wake a later {@code
+   * suspend}.
    *
-   * @throws IllegalStateException if the event is there already, or outside a fiber
+   * @throws IllegalStateException if the channel has this event already, or outside a fiber
    */
   public abstract void addEvent(SelectableChannel channel, IoEvent event);
 
@@ -61,23 +63,24 @@ public abstract sealed class IoManager permits IoManagerCore {
   public abstract boolean cancelAll(SelectableChannel channel);
 
   /**
-   * Waits until the channel is ready, or the event is cancelled; any thread may. A limit of zero is
-   * none.
+   * Waits until the channel is ready, or the event is cancelled; on any thread. A limit of zero
+   * means no limit.
    *
    * @throws SocketTimeoutException if it is not ready within the limit
    * @throws AsynchronousCloseException if the channel is closed meanwhile
    * @throws ClosedChannelException if it was closed before
    * @throws InterruptedIOException if the thread is interrupted or the fiber cancelled; the
    *     interrupt status is set
-   * @throws IllegalStateException if the event is there already
+   * @throws IllegalStateException if the channel has this event already
    */
   public abstract void await(SelectableChannel channel, IoEvent event, Duration limit)
       throws IOException;
 
   /**
    * Waits until the first of the channels is ready, or its event is cancelled, and returns that
-   * channel; returns empty if none is ready within the limit. A limit of zero is none. On return no
-   * channel has an event of this call any more, so the next call finds whatever else is ready.
+   * channel; returns empty if no channel is ready within the limit. A limit of zero means no limit.
+   * On return no channel has an event of this call any more, so the next call finds the other
+   * channels that are ready.
    *
    * @throws AsynchronousCloseException if one of the channels is closed meanwhile
    * @throws ClosedChannelException if one was closed before
@@ -94,8 +97,8 @@ public abstract sealed class IoManager permits IoManagerCore {
   /**
    * Calls back when the descriptor is ready.
    *
-   * @throws IllegalStateException if the event is there already
-   * @throws IllegalArgumentException if it is not open, or cannot be waited for, as a file cannot
+   * @throws IllegalStateException if the descriptor has this event already
+   * @throws IllegalArgumentException if it is not open, or is a file, which cannot be waited for
    */
   public abstract void addEvent(int descriptor, IoEvent event, Body callback);
 
@@ -111,7 +114,9 @@ public abstract sealed class IoManager permits IoManagerCore {
   /** Removes and fires all events of a descriptor; returns false if there was none. */
   public abstract boolean cancelAll(int descriptor);
 
-  /** Waits until the descriptor is ready: see the one for channels. */
+  /**
+   * Waits until the descriptor is ready, as {@link #await(SelectableChannel, IoEvent, Duration)}.
+   */
   public abstract void await(int descriptor, IoEvent event, Duration limit) throws IOException;
 
   /** Returns how many events have been added and not fired or removed. */

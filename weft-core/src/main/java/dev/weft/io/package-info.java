@@ -1,5 +1,5 @@
 /**
- * I/O events: be told once when a channel or a descriptor is ready.
+ * I/O events: one-shot events of channels and descriptors that become ready.
  *
  * <pre>
  *   addEvent(channel, READ, callback) ──► Watched ──► the poller of a worker

@@ -20,20 +20,22 @@ public abstract sealed class Timers permits TimersCore {
   public abstract Timer after(Duration delay, Body callback);
 
   /**
-   * Calls back every period, the first time after one. It keeps its rate: a callback that is late
-   * does not delay the next, and what is missed while one still runs is left out.
+   * Calls back every period, the first time after one period. The rate is fixed: a late callback
+   * does not delay the next, and times that pass while a callback still runs are left out.
    */
   public abstract Timer every(Duration period, Body callback);
 
   /** Calls back again and again, with the delay between the end of one call and the next. */
   public abstract Timer everyAfter(Duration delay, Body callback);
 
-  /** Calls back once, after the delay, unless the referent of the condition is gone by then. */
+  /** Calls back once, after the delay, unless the condition's referent has been collected. */
   public abstract Timer afterWhile(Reference<?> condition, Duration delay, Body callback);
 
-  /** Calls back every period, until the referent of the condition is gone. */
+  /** Calls back every period, until the condition's referent has been collected. */
   public abstract Timer everyWhile(Reference<?> condition, Duration period, Body callback);
 
-  /** Returns how many timers have not ended: one-shots that will fire and recurring ones. */
+  /**
+   * Returns how many timers have not ended: one-shots that have yet to fire, and recurring ones.
+   */
   public abstract int pending();
 }

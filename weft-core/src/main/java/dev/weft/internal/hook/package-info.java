@@ -2,7 +2,7 @@
  * The hook: blocking calls of the JDK use the timers and the poller of the fiber's own worker.
  *
  * <pre>
- *   JDK (on the fiber's thread)              put in its place           calls
+ *   the JDK calls                            put in its place           which calls
  *
  *   VirtualThread.schedule                   TimerHook.InFront    ──► HookedTimer ──► Worker timers
  *   (Thread.sleep, timed parks, wait)

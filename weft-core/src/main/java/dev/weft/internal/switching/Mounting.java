@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *   run             runContinuation, mount, unmount   (the generated {@link MountingClass})
  *   after           afterDone or afterYield, which it calls
  *   leave           the parts of afterYield for PARKING and YIELDING
- *   park            park, without the permit's compare-and-set
+ *   park            park, but reads the permit, and leaves its exchange to LockSupport.park
  *   unparkIfParked  unpark, without the permit and the submit
  * </pre>
  *

@@ -206,14 +206,4 @@ public final class VirtualThreads {
       ThreadContainers.deregisterContainer(key);
     }
   }
-
-  public static RuntimeException rethrow(Throwable e) {
-    if (e instanceof RuntimeException unchecked) {
-      throw unchecked;
-    }
-    if (e instanceof Error error) {
-      throw error;
-    }
-    throw new IllegalStateException(e);
-  }
 }

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The waiters of one thing, first in, first out: the one wait queue under locks, channels, select
- * and scopes (as trio's {@code ParkingLot}).
+ * and conditions (as trio's {@code ParkingLot}).
  *
  * <pre>
  *   the waiting thread                           the thread that hands over

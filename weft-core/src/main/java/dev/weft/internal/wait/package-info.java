@@ -1,5 +1,5 @@
 /**
- * The one wait queue under locks, channels, conditions, select and scopes.
+ * The one wait queue under locks, channels, conditions, barriers and select.
  *
  * <pre>
  *   waiting fiber or thread                         giver: unlock, send, signal, release …

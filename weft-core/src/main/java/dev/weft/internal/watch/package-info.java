@@ -15,8 +15,8 @@
  *   Scheduler.dump, leaks, stats ───► Dumps, LeakCheck, Stats
  * </pre>
  *
- * <p>Invariants: nothing here stops a worker or a fiber, or is called by a slice. An observation
- * may be outdated, so a report needs two looks that agree with no slice in between (slice counts),
- * and a false report is a fault. Only the watchdog's thread writes what a Watch remembers.
+ * <p>Invariants: no slice waits for the watchdog. An observation may be outdated, so a report needs
+ * two looks that agree with no slice in between (slice counts). Only the watchdog's thread writes
+ * what a Watch remembers.
  */
 package dev.weft.internal.watch;
