@@ -28,6 +28,9 @@ import org.openjdk.jmh.annotations.TearDown;
  * The benchmarks of jox: a value sent and received, over one channel, through a chain of them, over
  * many at once, and by select. Every contestant has two threads, and uses them as it likes; Weft
  * also with its policy for throughput, since the schedulers of all others steal.
+ *
+ * <p>The file is long because each work stands beside the same work of the other contestants, so
+ * that a reader can see that they are equal.
  */
 public class ChannelBenchmark {
   private static final int VALUES = 1_000_000;
