@@ -12,6 +12,7 @@ import java.lang.classfile.constantpool.Utf8Entry;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +54,7 @@ class ArchitectureTest {
           "hook",
           "watch",
           "policy",
+          "pool",
           "net",
           "channel",
           "sync",
@@ -124,6 +126,18 @@ class ArchitectureTest {
     int level = ORDER.indexOf(below.isEmpty() ? "" : below.substring(1));
     assertThat(level).as("%s is a package of the layout", packageName).isNotNegative();
     return level;
+  }
+
+  @Test
+  void exportedPackagesHoldPublicTypesOnly() throws IOException {
+    List<String> hidden =
+        classes().stream()
+            .filter(model -> FACES.contains(packageOf(model.thisClass().asInternalName())))
+            .filter(model -> !model.thisClass().asInternalName().contains("$"))
+            .filter(model -> (model.flags().flagsMask() & ClassFile.ACC_PUBLIC) == 0)
+            .map(model -> model.thisClass().asInternalName())
+            .toList();
+    assertThat(hidden).isEmpty();
   }
 
   @Test
@@ -215,5 +229,27 @@ class ArchitectureTest {
   private static String simpleName(ClassModel model) {
     String name = model.thisClass().asInternalName();
     return name.substring(name.lastIndexOf('/') + 1);
+  }
+
+  /** A long file says why at its top. */
+  @Test
+  void longFilesHaveAReason() throws IOException {
+    List<String> long500 = new ArrayList<>();
+    for (String module :
+        Arrays.asList(ROOT.toFile().list((dir, name) -> name.startsWith("weft-")))) {
+      Path sources = ROOT.resolve(module).resolve("src/main/java");
+      if (Files.isDirectory(sources)) {
+        try (Stream<Path> files = Files.walk(sources)) {
+          for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+            List<String> lines = Files.readAllLines(file);
+            if (lines.size() > 500
+                && lines.stream().limit(80).noneMatch(l -> l.contains("long because"))) {
+              long500.add(ROOT.relativize(file) + ": " + lines.size());
+            }
+          }
+        }
+      }
+    }
+    assertThat(long500).isEmpty();
   }
 }

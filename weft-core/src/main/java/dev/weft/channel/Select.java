@@ -60,7 +60,7 @@ public final class Select {
    *
    * {@snippet class="dev.weft.channel.ChannelSnippetsTest" region="when"}
    *
-   * <p>A select whose clauses are all switched off is refused with an {@link
+   * <p>A select in which all clauses are switched off is refused with an {@link
    * IllegalArgumentException}, since nothing could ever end it.
    *
    * <p>The clause is made before the condition is looked at. A clause that cannot be made while the

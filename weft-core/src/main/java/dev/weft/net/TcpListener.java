@@ -65,7 +65,7 @@ public final class TcpListener implements AutoCloseable {
     } finally {
       turn.unlock();
     }
-    socket.giveWay();
+    socket.yieldAfterStreak();
     return new TcpStream(accepted);
   }
 
@@ -89,7 +89,7 @@ public final class TcpListener implements AutoCloseable {
     return !socket.isClosed();
   }
 
-  /** Closes it; whoever waits in accept is woken. Its connections live on. */
+  /** Closes it and wakes the fibers that wait in accept. Its connections stay open. */
   @Override
   public void close() {
     socket.close();

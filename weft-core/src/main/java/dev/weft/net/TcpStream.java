@@ -19,7 +19,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection, TCP or Unix-domain, in blocking style: who has to wait gives its thread away.
+ * A connection, TCP or Unix-domain, in blocking style: a fiber that has to wait releases its worker
+ * thread.
  *
  * {@snippet class="dev.weft.net.NetSnippetsTest" region="client"}
  *
@@ -86,7 +87,7 @@ public final class TcpStream implements AutoCloseable {
     } finally {
       reading.unlock();
     }
-    socket.giveWay();
+    socket.yieldAfterStreak();
     return count;
   }
 
@@ -108,7 +109,7 @@ public final class TcpStream implements AutoCloseable {
     } finally {
       reading.unlock();
     }
-    socket.giveWay();
+    socket.yieldAfterStreak();
     return count;
   }
 
@@ -142,7 +143,7 @@ public final class TcpStream implements AutoCloseable {
     } finally {
       reading.unlock();
     }
-    socket.giveWay();
+    socket.yieldAfterStreak();
     return sum;
   }
 
@@ -179,7 +180,7 @@ public final class TcpStream implements AutoCloseable {
     } finally {
       writing.unlock();
     }
-    socket.giveWay();
+    socket.yieldAfterStreak();
   }
 
   private void writeLocked(byte[] bytes, int offset, int length) throws IOException {
@@ -217,7 +218,7 @@ public final class TcpStream implements AutoCloseable {
     } finally {
       writing.unlock();
     }
-    socket.giveWay();
+    socket.yieldAfterStreak();
   }
 
   private void writeLocked(ByteBuffer buffer) throws IOException {
@@ -303,7 +304,7 @@ public final class TcpStream implements AutoCloseable {
     return !socket.isClosed();
   }
 
-  /** Closes it; whoever waits for it is woken. Closing twice is harmless. */
+  /** Closes it and wakes all that wait for it. Closing twice is harmless. */
   @Override
   public void close() {
     socket.close();

@@ -75,7 +75,7 @@ public final class UdpSocket implements AutoCloseable {
     } finally {
       receiving.unlock();
     }
-    socket.giveWay();
+    socket.yieldAfterStreak();
     return sender;
   }
 
@@ -90,7 +90,7 @@ public final class UdpSocket implements AutoCloseable {
     } finally {
       sending.unlock();
     }
-    socket.giveWay();
+    socket.yieldAfterStreak();
   }
 
   /** Limits each wait for a datagram; zero is none. */
@@ -118,7 +118,7 @@ public final class UdpSocket implements AutoCloseable {
     return !socket.isClosed();
   }
 
-  /** Closes it; whoever waits for it is woken. */
+  /** Closes it and wakes all that wait for it. */
   @Override
   public void close() {
     socket.close();

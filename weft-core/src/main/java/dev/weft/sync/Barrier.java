@@ -15,17 +15,17 @@ import java.util.Objects;
  *
  * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="barrier"}
  *
- * <p>One that gives up has not arrived: the others go on waiting, until another comes in its place.
- * That differs from {@link java.util.concurrent.CyclicBarrier}, which breaks for all.
+ * <p>A party that gives up has not arrived: the others go on waiting, until another comes in its
+ * place. That differs from {@link java.util.concurrent.CyclicBarrier}, which breaks for all.
  */
 public final class Barrier {
   /*
    * Invariants, under the guard:
-   *  - arrived has those who have arrived in this round and not withdrawn, in their order; fewer
-   *    than parties. Each gets its number when the round ends, before it is chosen.
-   *  - The last to arrive ends the round. Who gives up withdraws under the guard, and only in the
-   *    round in which it arrived; if that is over it has passed, whatever woke it. So no round ends
-   *    with one too few, and nobody who was counted is left behind.
+   *  - arrived has the waiters that have arrived in this round and not withdrawn, in their order;
+   *    fewer than parties. Each gets its number when the round ends, before it is chosen.
+   *  - The last to arrive ends the round. A waiter that gives up withdraws under the guard, and only
+   *    in the round in which it arrived; if that is over it has passed, whatever woke it. So no
+   *    round ends with one waiter too few, and no waiter that was counted is left behind.
    */
   private final SpinLock guard = new SpinLock();
   private final WaitQueue queue = new WaitQueue(guard, "the others at", this);
@@ -91,7 +91,7 @@ public final class Barrier {
     return parties;
   }
 
-  /** Takes note of one who comes; returns its round, or -1 if it is the last, who need not wait. */
+  /** Counts a waiter; returns its round, or -1 if it is the last, which need not wait. */
   private long arrive(Waiter waiter) {
     WakeList woken = new WakeList();
     guard.lock();

@@ -13,13 +13,13 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 
 /**
- * A place to wait until somebody says that something has changed. The lock that guards the
- * something is given away for the time of the wait, and held again after it.
+ * A place to wait for a signal that something has changed. The lock that guards the something is
+ * released for the time of the wait, and held again after it.
  *
  * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="condition"}
  *
- * <p>Signals go to those who wait, first come, first served; a signal that meets nobody is gone.
- * Nobody is woken without one. It may be given with or without the lock held.
+ * <p>Signals go to the waiters in FIFO order; a signal without a waiter is gone. There are no
+ * spurious wake-ups. A signal may be given with or without the lock held.
  *
  * <p>Any {@link Lock} will do. A {@link Mutex} is given away however often it is held; any other
  * lock must be held once.
@@ -27,14 +27,14 @@ import java.util.function.BooleanSupplier;
 public final class ConditionVariable {
   /*
    * Invariants:
-   *  - Who waits is in the queue before it gives the lock away, so a signal that comes after the
+   *  - A waiter is in the queue before it releases the lock, so a signal that comes after the
    *    change it waits for, made under the lock, finds it.
-   *  - A signal chooses one who then returns normally, or nobody.
+   *  - A signal chooses one waiter, which then returns normally, or none.
    */
   private final SpinLock guard = new SpinLock();
   private final WaitQueue queue = new WaitQueue(guard, "a signal of", this);
 
-  /** Creates one that nobody waits for. */
+  /** Creates a condition variable without waiters. */
   public ConditionVariable() {}
 
   /**
@@ -102,7 +102,7 @@ public final class ConditionVariable {
     }
   }
 
-  /** Wakes the one who has waited longest, if anybody waits. */
+  /** Wakes the waiter that has waited longest, if there is one. */
   public void signal() {
     WaitNode first;
     guard.lock();
@@ -116,7 +116,7 @@ public final class ConditionVariable {
     }
   }
 
-  /** Wakes all who wait. */
+  /** Wakes all waiters. */
   public void signalAll() {
     WakeList woken = new WakeList();
     guard.lock();
@@ -152,7 +152,7 @@ public final class ConditionVariable {
     }
   }
 
-  /** Takes out one who may not wait; a signal that has met it goes to the next. */
+  /** Takes out a waiter that may not wait; a signal that has met it goes to the next. */
   private void refuse(Waiter waiter) {
     boolean stillThere;
     guard.lock();

@@ -17,26 +17,26 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock that is handed over: {@link #unlock} gives it to the one who has waited longest, and
- * nobody can come between. Reentrant, as {@link java.util.concurrent.locks.ReentrantLock} is.
+ * A fair lock: {@link #unlock} hands it to the waiter that has waited longest, and no other thread
+ * can take it in between. Reentrant, as {@link java.util.concurrent.locks.ReentrantLock} is.
  *
  * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="mutex"}
  */
 public final class Mutex implements Lock {
   /*
-   *       FREE -> HELD         // lock, without a word to anybody
+   *       FREE -> HELD         // lock, by one compare-and-set
    *       HELD -> FREE         // unlock, likewise
-   *       HELD -> CONTENDED    // one is about to queue; under the guard
-   *  CONTENDED -> PASSING      // unlock, by the same subtraction, for that is cheapest
+   *       HELD -> CONTENDED    // a waiter is about to queue; under the guard
+   *  CONTENDED -> PASSING      // unlock, by the same subtraction, which is cheapest
    *    PASSING -> CONTENDED    // handed to the first in the queue, others wait; under the guard
    *    PASSING -> HELD         // handed to the last in the queue; under the guard
-   *    PASSING -> FREE         // all who waited have given up; under the guard
+   *    PASSING -> FREE         // all waiters have given up; under the guard
    *
    * Invariants:
-   *  - Somebody in the queue who still waits: state is CONTENDED or PASSING. So no unlock overlooks
-   *    a waiter, and no lock overtakes one.
+   *  - While a waiter in the queue still waits, state is CONTENDED or PASSING. So no unlock
+   *    overlooks a waiter, and no lock overtakes one.
    *  - owner is written by the owner alone, after it has got the lock and before it gives it away:
-   *    whoever reads his own thread there holds it, without any ordering.
+   *    a thread that reads itself there holds the lock, without any ordering.
    */
   private static final int FREE = 0;
   private static final int HELD = 1;
@@ -57,7 +57,7 @@ public final class Mutex implements Lock {
   private @Nullable Thread owner;
 
   // how often the owner has locked it beyond the first time; the owner only
-  private int again;
+  private int extraHolds;
 
   private final SpinLock guard = new SpinLock();
   private final WaitQueue queue = new Queue(guard, this);
@@ -74,7 +74,7 @@ public final class Mutex implements Lock {
     }
   }
 
-  /** Creates a mutex that nobody holds. */
+  /** Creates a mutex that is free. */
   public Mutex() {}
 
   @Override
@@ -144,7 +144,7 @@ public final class Mutex implements Lock {
   }
 
   /**
-   * Gives the mutex to the one who has waited longest, or leaves it free.
+   * Hands the mutex to the waiter that has waited longest, or leaves it free.
    *
    * @throws IllegalMonitorStateException if the caller does not hold it
    */
@@ -154,8 +154,8 @@ public final class Mutex implements Lock {
     if (owner != me) {
       throw notOwner("unlock");
     }
-    if (again > 0) {
-      again--;
+    if (extraHolds > 0) {
+      extraHolds--;
     } else {
       release();
     }
@@ -186,10 +186,10 @@ public final class Mutex implements Lock {
     if (owner != me) {
       return false;
     }
-    if (again == Integer.MAX_VALUE) {
+    if (extraHolds == Integer.MAX_VALUE) {
       throw new Error("cannot lock " + this + " again: it has been locked 2,147,483,648 times");
     }
-    again++;
+    extraHolds++;
     return true;
   }
 
@@ -215,14 +215,14 @@ public final class Mutex implements Lock {
 
   /**
    * Returns a condition of this mutex: a {@link ConditionVariable} that knows its lock. {@code
-   * signal} and {@code signalAll} are for the holder. Nobody is woken without a signal.
+   * signal} and {@code signalAll} are for the holder. There are no spurious wake-ups.
    */
   @Override
   public Condition newCondition() {
     return new LockCondition(this, () -> checkHeld("signal a condition of"));
   }
 
-  /** Refuses what the caller may not do without it. */
+  /** Refuses a caller that does not hold the mutex. */
   void checkHeld(String verb) {
     if (!isHeldByCurrentThread()) {
       throw notOwner(verb);
@@ -231,8 +231,8 @@ public final class Mutex implements Lock {
 
   /** Gives it away, however often the caller holds it; returns how often beyond the first time. */
   int releaseAll() {
-    int times = again;
-    again = 0;
+    int times = extraHolds;
+    extraHolds = 0;
     release();
     return times;
   }
@@ -240,7 +240,7 @@ public final class Mutex implements Lock {
   /** Takes it back as it was before {@link #releaseAll}. */
   void lockAgain(int times) {
     lock();
-    again = times;
+    extraHolds = times;
   }
 
   // ---- looking ----
@@ -250,7 +250,7 @@ public final class Mutex implements Lock {
     return owner == Thread.currentThread();
   }
 
-  /** Returns whether anybody holds it. */
+  /** Returns whether a thread holds it. */
   public boolean isLocked() {
     return state != FREE;
   }
@@ -269,8 +269,8 @@ public final class Mutex implements Lock {
   @Override
   public String toString() {
     Thread holder = owner;
-    String who =
+    String held =
         holder != null ? "held by " + FiberCore.describe(holder) : isLocked() ? "held" : "free";
-    return "mutex " + Integer.toHexString(System.identityHashCode(this)) + " (" + who + ")";
+    return "mutex " + Integer.toHexString(System.identityHashCode(this)) + " (" + held + ")";
   }
 }

@@ -10,17 +10,18 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * A number of permits, handed out first come, first served. Anybody may release, also who has
- * acquired none.
+ * A number of permits, handed out in FIFO order. Any fiber or thread may release a permit, also
+ * without having acquired one.
  *
  * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="semaphore"}
  */
 public final class Semaphore {
   /*
    * Invariants, under the guard:
-   *  - permits >= 0, and those who hold some have taken them out of this number.
-   *  - The first in the queue wants more than there are. So who comes may take permits only if
-   *    nobody waits, and whenever permits come or the first gives up, as many as can are let in.
+   *  - permits >= 0; permits that are held have been taken out of this number.
+   *  - The first waiter wants more than there are. So a new caller may take permits only if the
+   *    queue is empty, and whenever permits come or the first waiter gives up, as many waiters as
+   *    possible are let in.
    */
   private final SpinLock guard = new SpinLock();
   private final WaitQueue queue = new WaitQueue(guard, "a permit of", this);
@@ -61,17 +62,17 @@ public final class Semaphore {
       got = true;
     } finally {
       if (!got) {
-        letIn(0); // those behind may want less
+        letIn(0); // the waiters behind may want less
       }
     }
   }
 
-  /** Takes a permit if there is one and nobody waits. */
+  /** Takes a permit if there is one and no other caller waits. */
   public boolean tryAcquire() {
     return tryAcquire(1);
   }
 
-  /** Takes so many permits if they are there and nobody waits. */
+  /** Takes so many permits if they are there and no other caller waits. */
   public boolean tryAcquire(int count) {
     check(count);
     guard.lock();
@@ -149,7 +150,7 @@ public final class Semaphore {
     return true;
   }
 
-  /** Adds permits and lets in those for whom there are enough, in their order. */
+  /** Adds permits and lets waiters in, in their order, while the permits suffice. */
   private void letIn(int more) {
     WakeList woken = new WakeList();
     guard.lock();

@@ -31,8 +31,8 @@ public final class SharedMutex implements ReadWriteLock {
   /*
    * Invariants, under the guard:
    *  - Readers and writing exclude each other.
-   *  - Somebody waits to write: somebody reads or writes. Whoever leaves last hands over.
-   *  - Somebody waits to read: somebody writes, or somebody waits to write. So when a writer that
+   *  - A waiter to write implies a holder, reader or writer. The last holder to leave hands over.
+   *  - A waiter to read implies a writer, or a waiter to write. So when a writer that
    *    waited gives up, the readers behind it have to be let in.
    */
   private final SpinLock guard = new SpinLock();
@@ -45,7 +45,7 @@ public final class SharedMutex implements ReadWriteLock {
   private final HoldCounts readers = new HoldCounts();
   private boolean writing;
 
-  // the one who writes; written by itself, as in Mutex
+  // the thread that holds the write lock; written by itself, as in Mutex
   private volatile @Nullable Thread writer;
 
   /** The threads that wait to read or to write. */
@@ -60,7 +60,7 @@ public final class SharedMutex implements ReadWriteLock {
     }
   }
 
-  /** Creates one that nobody holds. */
+  /** Creates a shared mutex that is free. */
   public SharedMutex() {}
 
   /** Returns the lock that many can hold; it has no conditions. */
@@ -83,7 +83,7 @@ public final class SharedMutex implements ReadWriteLock {
         + (one != null ? " (written by " + FiberCore.describe(one) + ")" : "");
   }
 
-  /** What both have in common. */
+  /** What the read lock and the write lock have in common. */
   private abstract class Side implements Lock {
     private final WaitQueue queue;
 
@@ -94,10 +94,10 @@ public final class SharedMutex implements ReadWriteLock {
     /** Takes it if that is possible now; under the guard. */
     abstract boolean take();
 
-    /** Called by one who has it. */
+    /** Called by a thread that has got the lock. */
     void entered() {}
 
-    /** Called by one who gave up. */
+    /** Called by a thread that gave up. */
     void gaveUp() {}
 
     @Override
@@ -312,7 +312,7 @@ public final class SharedMutex implements ReadWriteLock {
     }
   }
 
-  /** Hands it to the first who waits to write, if anybody does; under the guard. */
+  /** Hands it to the first waiter to write, if there is one; under the guard. */
   private boolean letWriterIn(WakeList woken) {
     WaitNode next = toWrite.poll();
     writing = next != null;

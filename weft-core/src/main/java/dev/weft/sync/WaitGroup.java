@@ -9,12 +9,12 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * A count of what is still to be done, to wait for: at 0 all who wait go on. It can be used again.
+ * A count of what is still to be done, to wait for: at 0 all waiters go on. It can be used again.
  *
  * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="wait-group"}
  */
 public final class WaitGroup {
-  // invariant, under the guard: count >= 0, and nobody is in the queue at 0
+  // invariant, under the guard: count >= 0, and the queue is empty at 0
   private final SpinLock guard = new SpinLock();
   private final WaitQueue queue = new WaitQueue(guard, "the end of", this);
   private int count;

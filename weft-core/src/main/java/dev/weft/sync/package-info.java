@@ -10,7 +10,8 @@
  *                                 ▼ cancel, interrupt, time-out: gone, without a trace
  * </pre>
  *
- * <p>Whoever waits gives its thread away. A call that says {@code throws InterruptedException} is a
- * cancel point; {@code lock()} is none, as {@link java.util.concurrent.locks.Lock} wants it.
+ * <p>A fiber that waits releases its worker thread. A call that says {@code throws
+ * InterruptedException} is a cancel point; {@code lock()} is none, as {@link
+ * java.util.concurrent.locks.Lock} wants it.
  */
 package dev.weft.sync;

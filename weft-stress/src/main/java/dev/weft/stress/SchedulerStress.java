@@ -39,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A run is a series of rounds of half a second or so; in each, schedulers are built, used and
  * stopped. The seed decides what fibers do, but not how they interleave.
+ *
+ * <p>The file is long because the operations of a fiber and the checks of the round share one
+ * state, and each check is understood only beside the operation that it checks.
  */
 final class SchedulerStress {
   private static final long ROUND_NANOS = 400_000_000L;

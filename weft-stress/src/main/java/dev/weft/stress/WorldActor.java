@@ -43,6 +43,10 @@ import org.jspecify.annotations.Nullable;
  * A participant of a {@link WorldStress}: a fiber, a virtual or a plain thread that performs one
  * operation after another. Where an actor waits without a limit, another actor that is never
  * cancelled is bound to end the wait.
+ *
+ * <p>The file is long because it lists every operation of an actor: each is short and independent
+ * of the others, and all of them share the actor's random numbers, nesting depth and expected
+ * state.
  */
 final class WorldActor {
   /** The operations of an actor. */

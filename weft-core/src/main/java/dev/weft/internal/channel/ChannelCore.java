@@ -40,7 +40,7 @@ public final class ChannelCore<T> extends ChannelBuffer<T> {
    *   count > 0         =>  no receiver waits
    *   count < capacity  =>  no sender waits
    *   a sender waits    =>  no receiver waits, but a select that waits for both on this channel
-   *   closed            =>  nobody waits, and nothing is added to the buffer
+   *   closed            =>  no sender and no receiver waits, and nothing is added to the buffer
    *
    * A value is in one place at a time: with its sender, in the buffer, or with its receiver. It
    * changes place under the lock, in the same step in which the waiter is chosen. So a waiter that

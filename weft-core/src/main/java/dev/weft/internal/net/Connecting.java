@@ -45,7 +45,7 @@ public final class Connecting {
     }
   }
 
-  /** A Unix socket whose line is full says so at once: we stand in line here. */
+  /** Begins to connect. A Unix socket with a full backlog fails at once: the caller waits here. */
   private static boolean begin(NetSocket socket, SocketAddress address, @Nullable Duration limit)
       throws IOException {
     long start = System.nanoTime();

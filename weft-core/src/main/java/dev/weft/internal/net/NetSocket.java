@@ -16,18 +16,18 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket that never blocks, and that one can wait for. Who reads holds a lock of the owner's, and
- * who writes another; close and the poller come at any time.
+ * A socket that never blocks, with a wait for each direction. A reader holds one lock of the
+ * owner's ({@link Turns}), a writer another; close and the poller come at any time.
  *
  * <p>It is registered with the poller of the worker on which it is first waited for, and stays
- * there; whoever waits is woken, wherever that is. If that scheduler stops, the next wait goes to
+ * there; a waiter is woken on whatever worker it is. If that scheduler stops, the next wait goes to
  * the poller of its own worker.
  */
 public abstract class NetSocket extends Pollable {
   /** What a try returns that has found nothing to do: wait, and try again. */
   public static final int UNAVAILABLE = -2;
 
-  /** After how many tries in a row that did not have to wait others get a turn. */
+  /** After how many operations in a row that did not have to wait the fiber yields. */
   private static final int TURN = 64;
 
   final Readiness readable = new Readiness(this, "something to read from");
@@ -104,7 +104,7 @@ public abstract class NetSocket extends Pollable {
   /** Returns the other end. */
   public abstract SocketAddress remoteAddress() throws IOException;
 
-  /** Closes it, once; whoever waits for it is woken. */
+  /** Closes it, once, and wakes all that wait for it. */
   public abstract void close();
 
   /** Returns whether it is closed. */
@@ -157,8 +157,8 @@ public abstract class NetSocket extends Pollable {
     return thrown;
   }
 
-  /** Called after what did not have to wait: who is always served lets others run now and then. */
-  public final void giveWay() {
+  /** Yields after many operations in a row that did not have to wait, so that other fibers run. */
+  public final void yieldAfterStreak() {
     if (++streak >= TURN) {
       streak = 0;
       Thread.yield();

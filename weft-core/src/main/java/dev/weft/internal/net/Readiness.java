@@ -7,15 +7,15 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether one direction of a socket may be tried, and who waits until it may.
+ * Whether one direction of a socket may be tried, and the thread that waits until it may.
  *
  * <p>Invariants:
  *
  * <ul>
- *   <li>It is ready unless a try since the last signal has found nothing more to do. Who tries
- *       clears it first: what arrives during the try sets it again.
- *   <li>No wake-up is lost: a waiter puts its name down, then looks; who signals sets ready, then
- *       looks for the name. At most one waits; others stand in line for the socket's lock.
+ *   <li>It is ready unless a try since the last signal has found nothing more to do. A try clears
+ *       it first: what arrives during the try sets it again.
+ *   <li>No wake-up is lost: a waiter sets waiter, then looks at ready; a signal sets ready, then
+ *       looks at waiter. At most one thread waits; others queue for the socket's lock.
  * </ul>
  */
 final class Readiness implements ReadyEvent {
@@ -49,7 +49,7 @@ final class Readiness implements ReadyEvent {
   }
 
   void set(boolean isReady) {
-    if (ready != isReady) { // or the fence would be for nothing
+    if (ready != isReady) { // check first: a volatile store costs a fence
       ready = isReady;
     }
   }
@@ -63,7 +63,7 @@ final class Readiness implements ReadyEvent {
     waiter = newWaiter;
   }
 
-  /** Takes the name back. Who reads it late unparks for nothing, which every wait puts up with. */
+  /** Clears the waiter; a late reader causes a harmless unpark. */
   void expectNobody() {
     WAITER.setRelease(this, null);
   }

@@ -4,7 +4,7 @@ import dev.weft.sync.Mutex;
 import java.io.IOException;
 import java.nio.channels.AsynchronousCloseException;
 
-/** Of those who use one direction of a socket one does at a time; the others stand in line. */
+/** The turns at one direction of a socket: one thread uses it at a time, the others queue. */
 public final class Turns {
   private Turns() {}
 

@@ -39,6 +39,8 @@ import org.jspecify.annotations.Nullable;
  *       stealing: an idle worker is counted before it looks, and a producer looks at the count
  *       after it has added.
  * </ul>
+ *
+ * <p>The file is long because the loop, from duties to sleep, is meant to be read in one place.
  */
 public final class Worker extends WorkerQueue {
   /** How many slices to run at most before inbox, timers and poller are looked at again. */
