@@ -537,6 +537,9 @@ public final class Worker extends WorkerQueue {
     } finally {
       unlock();
     }
+    if (asleep) { // an event of its own poller: the worker is awake, though it may lose its core
+      asleep = false;
+    }
     if (steals && left > 1) {
       scheduler.wakeIdle();
     }

@@ -112,6 +112,15 @@ class LostWakeTest {
     }
   }
 
+  private static void putReadyWithoutWaking(Worker worker, FiberCore<?> fiber) {
+    worker.lock();
+    try {
+      worker.putReady(fiber, System.nanoTime());
+    } finally {
+      worker.unlock();
+    }
+  }
+
   /** Tests the safety net: the test makes a lost wake-up by hand. */
   @Test
   void aWorkerThatSleepsAlthoughAFiberIsReadyIsWokenCountedAndReported() throws Exception {
@@ -123,7 +132,7 @@ class LostWakeTest {
       FiberCore<Void> lost =
           new FiberCore<>(core(scheduler), SchedulerCore.DEFAULT_OPTIONS, (Body) ran::countDown);
       core(scheduler).countBegun(null);
-      worker.addReady(lost); // from a thread that is not the worker's: wakes nothing
+      putReadyWithoutWaking(worker, lost);
       assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
       eventually(
           "it is reported",
@@ -148,7 +157,7 @@ class LostWakeTest {
             new FiberCore<>(core(scheduler), SchedulerCore.DEFAULT_OPTIONS, (Body) ran::countDown);
         long start = System.nanoTime();
         core(scheduler).countBegun(null);
-        worker.addReady(late);
+        putReadyWithoutWaking(worker, late);
         LockSupport.parkNanos(80_000_000);
         worker.wakeUp();
         boolean tooLate = System.nanoTime() - start > 150_000_000; // this thread lost its core
