@@ -63,6 +63,7 @@ build_packages() { # FOLDER [MAVEN_OPTION…]
   maven "$log" show_build -pl "$(echo $modules | tr ' ' ,),weft-cli" -am -P '!error-prone,!format' \
     -Dweft.dist -Dweft.commit="$commit" -Dproject.build.outputTimestamp="$time" -Dmaven.test.skip \
     "$@" package || show_errors "$log" "the packages cannot be built"
+  add_wrapper "$sources/template" || die 1 "cannot add Maven's wrapper to the template"
   "$jdk/bin/java" -Duser.timezone=UTC -cp "$sources/weft-cli/target/classes" \
     dev.weft.cli.Distribution "$sources" "$out" "$version" "$commit" "$time" $modules ||
     die 1 "cannot lay out the packages in $out"
@@ -93,6 +94,7 @@ make_new() { # DIR
   mkdir -p "$folder" && cp -R "$root/template/." "$folder" &&
     name=$(cd "$folder" && basename "$PWD" | tr -c 'A-Za-z0-9_.\n-' -) &&
     fill_in "$folder/pom.xml" && fill_in "$folder/README.md" &&
+    { ! is_clone || add_wrapper "$folder"; } && # an unzipped Weft has it in its template
     copy_libraries "$repository" "$folder/lib" || die 1 "cannot write into $folder"
   echo "weft: $folder is a project with Weft $version. Now:"
   printf '  cd %q\n' "$folder"
@@ -116,6 +118,18 @@ build_repository_if_changed() {
     mv "$work/packages.building" "$work/packages.built"
   fi
   unlock
+}
+
+# Maven's wrapper as Maven makes it, so that the address of Maven is Maven's own.
+add_wrapper() { # FOLDER
+  local made=$work/wrapper
+  if [ ! -e "$made/mvnw" ]; then
+    mkdir -p "$made" || return 1
+    maven_folder=$made maven "$work/wrapper.log" show_build -N -Dtype=only-script -Dmaven=3.9.16 \
+      org.apache.maven.plugins:maven-wrapper-plugin:3.3.2:wrapper ||
+      show_errors "$work/wrapper.log" "Maven's wrapper cannot be made"
+  fi
+  cp -R "$made/." "$1"
 }
 
 fill_in() { # FILE: needs $name and $version
