@@ -15,7 +15,7 @@ final class StackTraces {
   private static final Set<String> BELOW_A_FIBER =
       Set.of(
           "dev.weft.internal.sched.ProgramMain",
-          "dev.weft.Fiber",
+          "dev.weft.internal.sched.Slice",
           "dev.weft.internal.sched.FiberExecutor",
           "java.lang.VirtualThread",
           "jdk.internal.misc.Unsafe"); // initializes the class of main

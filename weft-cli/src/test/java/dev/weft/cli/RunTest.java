@@ -456,7 +456,7 @@ class RunTest extends ProgramsTest {
     var result = programs.run("Fails.java").run();
 
     assertThat(result.stderr().lines().findFirst().orElseThrow())
-        .endsWith("dev.weft.UnobservedFailures report");
+        .endsWith("dev.weft.internal.sched.UnobservedFailures report");
   }
 
   private static Path onlyFolderIn(Path folder) throws Exception {

@@ -173,10 +173,10 @@ class HelpersTest {
     Helpers none = new Helpers(4, LONG, exhaustible(exhausted));
     try (LogCapture log = new LogCapture()) {
       assertThat(call(none, Fiber::threadIndex).join()).isZero();
-      assertThat(log.entries("blocks the thread", "unable to create native thread")).hasSize(1);
+      assertThat(log.entries("blocks its worker", "unable to create native thread")).hasSize(1);
       exhausted.set(false);
       assertThat(call(none, Fiber::threadIndex).join()).isEqualTo(-1);
-      assertThat(log.entries("blocks the thread")).hasSize(1);
+      assertThat(log.entries("blocks its worker")).hasSize(1);
     }
   }
 
