@@ -2,7 +2,6 @@ package dev.weft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
@@ -30,7 +29,6 @@ import org.junit.jupiter.api.Test;
  * public types only, arrows between internal packages point one way, and the paths that the page
  * follows exist. {@code -Dweft.docs.write=true} writes the picture anew.
  */
-@Feature("P4")
 class ArchitectureTest {
   private static final Path ROOT = Path.of(System.getProperty("weft.root"));
   private static final Path PAGE = ROOT.resolve("docs/architecture.md");

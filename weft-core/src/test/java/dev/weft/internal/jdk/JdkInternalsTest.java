@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The table of JDK internals says what the code looks up, exists in this JDK, and is the page. */
-@Feature({"H9", "P5"})
+@Feature("H9")
 class JdkInternalsTest {
   private static final Path ROOT = Path.of(System.getProperty("weft.root"));
   private static final Path PAGE = ROOT.resolve("docs/jdk-internals.md");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Fast switching is on only where the classes of the JDK are those of a tested build. */
-@Feature({"H9", "P5"})
+@Feature("H9")
 class TestedBuildsTest {
   /** Switches fibers. */
   static final class Program {
