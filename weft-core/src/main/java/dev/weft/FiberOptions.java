@@ -16,8 +16,6 @@ public record FiberOptions(@Nullable String name, int priority, int thread) {
   /** The {@code thread} of a fiber that is not bound. */
   public static final int ANY_THREAD = -1;
 
-  static final FiberOptions DEFAULT = new FiberOptions(null, 0, ANY_THREAD);
-
   /** Checks the values. */
   public FiberOptions {
     if (thread < ANY_THREAD) {

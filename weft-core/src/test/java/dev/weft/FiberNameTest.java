@@ -5,6 +5,7 @@ import static dev.weft.Eventually.waits;
 import static dev.weft.internal.sched.Cores.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.testkit.Feature;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Feature("S14")
 class FiberNameTest {
   private static FiberOptions options(String name) {
-    return name.isEmpty() ? FiberOptions.DEFAULT : FiberOptions.named(name);
+    return name.isEmpty() ? SchedulerCore.DEFAULT_OPTIONS : FiberOptions.named(name);
   }
 
   @ParameterizedTest

@@ -87,11 +87,6 @@ public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
     return outcome == CANCELLING;
   }
 
-  /** Returns whether neither an end nor a cancel has been recorded, and no thread waits for one. */
-  final boolean isUntouched() {
-    return outcome == null && waiters == null;
-  }
-
   /** Returns whether a callback or a thread waits for the end. */
   final boolean hasWaiters() {
     return waiters != null;
