@@ -1,8 +1,11 @@
 package dev.weft;
 
-import dev.weft.internal.sched.FiberCore;
+import static dev.weft.internal.JsonText.quote;
+import static dev.weft.internal.PlainText.oneLine;
+import static dev.weft.internal.PlainText.time;
+
+import dev.weft.internal.WaitWords;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -27,7 +30,7 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
    * @param heldBy the fiber or thread that holds the lock or the monitor it waits for; empty if it
    *     waits for something else, if several share the lock, or if the holder is not known: a fiber
    *     that runs cannot be asked for its monitors
-   * @param waiting for how long it has waited, roughly
+   * @param waiting for how long it has waited, or been in a blocking call, roughly
    * @param stack its stack, innermost frame first
    */
   public record Entry(
@@ -49,18 +52,45 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
     /** Returns it in one line, without the stack. */
     public String summary() {
       String line =
-          "fiber %d (%s) %s ".formatted(id, name, status)
-              + (helper.isEmpty() ? "on thread " + thread : "in a blocking call on " + helper);
+          "fiber %d (%s) %s ".formatted(id, oneLine(name), status)
+              + (helper.isEmpty()
+                  ? "on thread " + thread
+                  : (helper.startsWith("weft-computing") ? "on " : "in a blocking call on ")
+                      + helper);
       return (guest ? line + ", a guest" : line) + waitText();
+    }
+
+    /** Returns it as text: a line, and the stack. */
+    public String text() {
+      StringBuilder out = new StringBuilder(summary()).append('\n');
+      stack.forEach(frame -> out.append("    at ").append(frame).append('\n'));
+      return out.toString();
+    }
+
+    /** Returns it as a JSON object, with the stack. */
+    public String json() {
+      List<String> frames = stack.stream().map(frame -> quote(frame.toString())).toList();
+      return "{\"id\":%d,\"name\":%s,\"status\":\"%s\",\"guest\":%b,\"thread\":%d,\"helper\":%s,\"waitsFor\":%s,\"heldBy\":%s,\"waitingMillis\":%d,\"stack\":[%s]}"
+          .formatted(
+              id,
+              quote(name),
+              status,
+              guest,
+              thread,
+              quote(helper),
+              quote(waitsFor),
+              quote(heldBy),
+              waiting.toMillis(),
+              String.join(",", frames));
     }
 
     private String waitText() {
       if (waitsFor.isEmpty()) {
         return "";
       }
-      return waitsFor.equals(FiberCore.SLEEPING.toString())
-          ? ", sleeping for %d ms".formatted(waiting.toMillis())
-          : ", waits for %s%s for %d ms".formatted(waitsFor, heldByIfUnsaid(), waiting.toMillis());
+      return waitsFor.equals(WaitWords.SLEEP)
+          ? ", sleeping for " + time(waiting)
+          : ", waits for %s for %s".formatted(oneLine(waitsFor + heldByIfUnsaid()), time(waiting));
     }
 
     /** Names the holder, unless the text of the lock does. */
@@ -82,52 +112,14 @@ public record FiberDump(String scheduler, List<Entry> fibers) {
         .append(", ")
         .append(fibers.size())
         .append(" fibers\n");
-    for (Entry entry : fibers) {
-      out.append(entry.summary()).append('\n');
-      entry.stack.forEach(frame -> out.append("    at ").append(frame).append('\n'));
-    }
+    fibers.forEach(entry -> out.append(entry.text()));
     return out.toString();
   }
 
   /** Returns the dump as JSON, for programs. */
   public String json() {
-    List<String> entries = new ArrayList<>();
-    for (Entry entry : fibers) {
-      List<String> frames = entry.stack.stream().map(frame -> quote(frame.toString())).toList();
-      entries.add(
-          "{\"id\":%d,\"name\":%s,\"status\":\"%s\",\"guest\":%b,\"thread\":%d,\"helper\":%s,\"waitsFor\":%s,\"heldBy\":%s,\"waitingMillis\":%d,\"stack\":[%s]}"
-              .formatted(
-                  entry.id,
-                  quote(entry.name),
-                  entry.status,
-                  entry.guest,
-                  entry.thread,
-                  quote(entry.helper),
-                  quote(entry.waitsFor),
-                  quote(entry.heldBy),
-                  entry.waiting.toMillis(),
-                  String.join(",", frames)));
-    }
+    List<String> entries = fibers.stream().map(Entry::json).toList();
     return "{\"scheduler\":%s,\"fibers\":[%s]}"
         .formatted(quote(scheduler), String.join(",\n", entries));
-  }
-
-  private static String quote(String text) {
-    StringBuilder out = new StringBuilder("\"");
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      switch (c) {
-        case '"', '\\' -> out.append('\\').append(c);
-        case '\n' -> out.append("\\n");
-        default -> {
-          if (c < ' ') {
-            out.append("\\u%04x".formatted((int) c));
-          } else {
-            out.append(c);
-          }
-        }
-      }
-    }
-    return out.append('"').toString();
   }
 }

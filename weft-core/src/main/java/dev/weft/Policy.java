@@ -83,7 +83,10 @@ public interface Policy {
     return false;
   }
 
-  /** First in, first out. The default. */
+  /**
+   * First in, first out; new fibers go to the threads in turn. The default of a scheduler with one
+   * thread.
+   */
   static Policy fifo() {
     return FifoQueue::new;
   }
@@ -113,12 +116,14 @@ public interface Policy {
   }
 
   /**
-   * For throughput: an idle worker steals half of the ready fibers of a busy worker, new fibers of
-   * the oldest family first; a family is the fibers that one fiber has started in one slice. On
-   * each worker woken fibers run first; then new fibers, the latest family first; then fibers that
-   * have yielded and new fibers from elsewhere. So a worker runs a tree of fibers in depth-first
-   * order, with few of them alive at a time. No fiber starves: of any 64 fibers in a row one is of
-   * the oldest family, and one is the first of the last group.
+   * The default of a scheduler with several threads: an idle worker steals half of the ready fibers
+   * of a busy worker once they would wait for longer than a wake-up takes, new fibers of the oldest
+   * family first; a family is the fibers that one fiber has started in one slice. On each worker
+   * woken fibers run first; then new fibers, the latest family first; then fibers that have yielded
+   * and new fibers from elsewhere. So a worker runs a tree of fibers in depth-first order, with few
+   * of them alive at a time. A fiber that has started a family and joins its fibers runs after
+   * them. No fiber starves: of any 64 fibers in a row one is of the oldest family, and one is the
+   * first of the last group.
    */
   static Policy workStealing() {
     return of(WokenFirstQueue::new, true, Duration.ZERO, false);

@@ -9,11 +9,13 @@ import java.util.List;
  * @param begun fibers begun since it was built
  * @param ended fibers that have ended
  * @param ready fibers that can run and wait for a thread
- * @param running fibers that run on its threads
- * @param sleeping fibers in {@link Fiber#sleep}
+ * @param running fibers that run on its threads, or on the threads of fibers that compute
+ * @param sleeping fibers in {@link Fiber#sleep} or {@link Thread#sleep(java.time.Duration)}
  * @param waiting fibers that wait for something else
  * @param blocking fibers in a {@linkplain Weft#blocking blocking call}, on helper threads
  * @param awaitingHelper fibers that wait for a helper thread for such a call
+ * @param apart how many of all these are {@linkplain Scheduler.Builder#separateComputing set apart}
+ *     because they compute
  * @param threads the counters of each thread
  */
 public record SchedulerStats(
@@ -25,6 +27,7 @@ public record SchedulerStats(
     int waiting,
     int blocking,
     int awaitingHelper,
+    int apart,
     List<OfThread> threads) {
   /**
    * One thread of a scheduler.

@@ -50,7 +50,9 @@ class ArchitectureTest {
       List.of(
           "start",
           "hook",
+          "attach",
           "watch",
+          "beans",
           "policy",
           "pool",
           "net",
@@ -61,10 +63,10 @@ class ArchitectureTest {
           "sched",
           "io",
           "timer",
-          "events",
           "poller",
           "lock",
           "switching",
+          "events",
           "jdk",
           "");
 

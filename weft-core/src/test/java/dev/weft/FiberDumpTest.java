@@ -193,7 +193,7 @@ class FiberDumpTest {
       Fiber<Void> second = scheduler.go(FiberOptions.named("second"), () -> first.join());
       waits(first);
       waits(second);
-      Map<?, ?> json = (Map<?, ?>) new Json(scheduler.dump().json()).parse();
+      Map<?, ?> json = (Map<?, ?>) Json.parse(scheduler.dump().json());
       assertThat(json.get("scheduler")).isEqualTo("jsoned");
       List<?> fibers = (List<?>) json.get("fibers");
       assertThat(fibers).hasSize(2);
@@ -222,7 +222,8 @@ class FiberDumpTest {
   @SuppressWarnings("UnnecessaryAsync") // two threads might run the fiber, if Weft had a fault
   void takingADumpDisturbsNoFiber(boolean steals) throws Exception {
     Policy policy = steals ? Policy.workStealing() : Policy.fifo();
-    Scheduler scheduler = Scheduler.builder().threads(2).policy(policy).build().start();
+    Scheduler scheduler =
+        Scheduler.builder().threads(2).policy(policy).separateComputing(false).build().start();
     AtomicInteger slices = new AtomicInteger();
     List<Fiber<Void>> fibers = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
@@ -249,6 +250,7 @@ class FiberDumpTest {
     }
     while (fibers.stream().anyMatch(fiber -> fiber.status() != Fiber.Status.DONE)) {
       scheduler.dump();
+      scheduler.groupedDump();
       for (Fiber<Void> fiber : fibers) {
         for (int i = 0; i < 20; i++) {
           fiber.thread().getStackTrace();
@@ -266,111 +268,5 @@ class FiberDumpTest {
 
   private static int indexOfCarrier(String thread) {
     return Integer.parseInt(thread.substring(thread.lastIndexOf('-') + 1));
-  }
-
-  /** Just enough of a JSON parser to check that a text is JSON. */
-  private static final class Json {
-    private final String text;
-    private int at;
-
-    Json(String text) {
-      this.text = text;
-    }
-
-    Object parse() {
-      Object value = value();
-      assertThat(at).as("nothing may follow").isEqualTo(text.length());
-      return value;
-    }
-
-    private Object value() {
-      return switch (peek()) {
-        case '{' -> object();
-        case '[' -> array();
-        case '"' -> string();
-        case 't' -> literal("true", true);
-        case 'f' -> literal("false", false);
-        default -> number();
-      };
-    }
-
-    private Map<String, Object> object() {
-      Map<String, Object> fields = new java.util.LinkedHashMap<>();
-      expect('{');
-      while (peek() != '}') {
-        String key = string();
-        expect(':');
-        fields.put(key, value());
-        if (peek() == ',') {
-          expect(',');
-        }
-      }
-      expect('}');
-      return fields;
-    }
-
-    private List<Object> array() {
-      List<Object> values = new ArrayList<>();
-      expect('[');
-      while (peek() != ']') {
-        values.add(value());
-        if (peek() == ',') {
-          expect(',');
-        }
-      }
-      expect(']');
-      return values;
-    }
-
-    private String string() {
-      StringBuilder out = new StringBuilder();
-      expect('"');
-      while (text.charAt(at) != '"') {
-        char c = text.charAt(at++);
-        assertThat(c).as("control characters must be escaped").isGreaterThanOrEqualTo(' ');
-        if (c == '\\') {
-          char escaped = text.charAt(at++);
-          switch (escaped) {
-            case '"', '\\' -> out.append(escaped);
-            case 'n' -> out.append('\n');
-            case 'u' -> {
-              out.append((char) Integer.parseInt(text.substring(at, at + 4), 16));
-              at += 4;
-            }
-            default -> throw new AssertionError("no such escape: " + escaped);
-          }
-        } else {
-          out.append(c);
-        }
-      }
-      expect('"');
-      return out.toString();
-    }
-
-    private Double number() {
-      int start = at;
-      while (at < text.length() && "+-.0123456789eE".indexOf(text.charAt(at)) >= 0) {
-        at++;
-      }
-      return Double.valueOf(text.substring(start, at));
-    }
-
-    private Object literal(String word, Object value) {
-      assertThat(text.substring(at)).startsWith(word);
-      at += word.length();
-      return value;
-    }
-
-    private char peek() {
-      while (Character.isWhitespace(text.charAt(at))) {
-        at++;
-      }
-      return text.charAt(at);
-    }
-
-    private void expect(char c) {
-      assertThat(peek()).isEqualTo(c);
-      at++;
-    }
   }
 }

@@ -1,8 +1,10 @@
 package dev.weft;
 
 import static dev.weft.Eventually.eventually;
+import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.sync.Semaphore;
 import dev.weft.testkit.Feature;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +26,81 @@ class FlightRecorderTest {
         .filter(event -> event.getEventType().getName().equals("dev.weft." + type))
         .filter(event -> value.equals(event.getValue(field)))
         .toList();
+  }
+
+  /** Returns the methods on the stack of an event; lambdas count as the method they are in. */
+  private static List<String> stackOf(RecordedEvent event) {
+    return event.getStackTrace().getFrames().stream()
+        .map(RecordedFrame::getMethod)
+        .map(
+            method ->
+                method.getType().getName()
+                    + "."
+                    + method.getName().replaceFirst("lambda\\$(\\w+)\\$.*", "$1"))
+        .toList();
+  }
+
+  @Test
+  @Feature("O4")
+  void waitsAreRecordedWithTheStackOfTheFiber(@TempDir Path dir) throws Exception {
+    Path file = dir.resolve("weft.jfr");
+    try (Recording recording = new Recording()) {
+      recording.enable("dev.weft.CarrierMark");
+      recording.enable("dev.weft.FiberPark");
+      recording.enable("dev.weft.FiberWait").withThreshold(Duration.ofMillis(20));
+      recording.enable("dev.weft.FiberSlice").withoutThreshold();
+      recording.start();
+      Semaphore semaphore = new Semaphore(0);
+      CountDownLatch latch = new CountDownLatch(1);
+      try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
+        Fiber<Void> waiter = scheduler.go(FiberOptions.named("waiter"), () -> waitFor(semaphore));
+        Fiber<Void> other = scheduler.go(FiberOptions.named("other"), () -> waitFor(latch));
+        waits(waiter);
+        waits(other);
+        long start = System.nanoTime();
+        eventually("they wait for long", () -> System.nanoTime() - start > 30_000_000);
+        semaphore.release();
+        latch.countDown();
+        waiter.join();
+        other.join();
+      }
+      recording.stop();
+      recording.dump(file);
+    }
+    List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+    List<RecordedEvent> waits =
+        events.stream()
+            .filter(event -> event.getEventType().getName().equals("dev.weft.FiberWait"))
+            .filter(event -> event.getThread().getJavaName().equals("waiter"))
+            .toList();
+    assertThat(waits)
+        .singleElement()
+        .satisfies(
+            wait -> {
+              assertThat(wait.getDuration()).isGreaterThan(Duration.ofMillis(30));
+              assertThat(wait.getString("waitsFor")).containsIgnoringCase("semaphore");
+              assertThat(stackOf(wait)).contains("dev.weft.FlightRecorderTest.waitFor");
+            });
+    assertThat(of(events, "FiberPark", "name", "waiter")).isEmpty();
+    assertThat(of(events, "FiberPark", "name", "other"))
+        .singleElement()
+        .satisfies(
+            park -> {
+              assertThat(park.getDuration("waited")).isGreaterThan(Duration.ofMillis(29));
+              assertThat(park.getString("waitsFor")).isEqualTo("the count of a CountDownLatch");
+              assertThat(park.getString("stack"))
+                  .contains("CountDownLatch.await", "FlightRecorderTest.waitFor");
+            });
+    // JDK 25 drops an event of the worker after one of the fiber: a mark, and not the slice
+    assertThat(of(events, "FiberSlice", "name", "waiter")).hasSize(2);
+  }
+
+  private static void waitFor(Semaphore semaphore) throws InterruptedException {
+    semaphore.acquire();
+  }
+
+  private static void waitFor(CountDownLatch latch) throws InterruptedException {
+    latch.await();
   }
 
   @Test
@@ -81,6 +159,7 @@ class FlightRecorderTest {
             blocked -> {
               assertThat(blocked.getInt("thread")).isZero();
               assertThat(blocked.getDuration("blockedFor")).isGreaterThan(Duration.ofMillis(30));
+              assertThat(blocked.getString("stack")).contains("FlightRecorderTest");
             });
     List<RecordedEvent> steals = of(events, "FibersStolen", "from", 0);
     assertThat(steals).isNotEmpty().allMatch(steal -> steal.getInt("to") == 1);
@@ -118,7 +197,9 @@ class FlightRecorderTest {
         .satisfies(
             call -> {
               assertThat(call.getDuration()).isGreaterThan(Duration.ofSeconds(1));
-              assertThat(call.getThread().getJavaName()).startsWith("weft-blocking-");
+              assertThat(call.getString("helper")).startsWith("weft-blocking-");
+              assertThat(stackOf(call))
+                  .contains("dev.weft.FlightRecorderTest.blockingCallsAreRecordedAndAreNoSlices");
             });
     assertThat(of(events, "FiberSlice", "name", "reader")).isEmpty();
     assertThat(of(events, "FiberEnd", "name", "reader")).hasSize(1);

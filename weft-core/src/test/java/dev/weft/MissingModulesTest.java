@@ -155,7 +155,7 @@ class MissingModulesTest {
 
   @Test
   void anEventThatFailsDisablesTheEventsAndLosesNoFiber(@TempDir Path broken) throws Exception {
-    for (String event : List.of("FiberSlice", "FiberStart", "FiberEnd", "Blocking")) {
+    for (String event : List.of("FiberSlice", "FiberStart", "FiberEnd", "Blocking", "FiberWait")) {
       Path file = broken.resolve("dev/weft/internal/events/FlightEvents$" + event + ".class");
       Files.createDirectories(file.getParent());
       Files.write(file, new byte[] {1, 2, 3}); // no valid class: an error at its first use

@@ -92,12 +92,31 @@ class ProcessLifeTest {
               });
           first.stop();
         }
+        case "sleeps beside a guest that ended on a computing thread" ->
+            Weft.go(
+                () -> {
+                  Thread guest = Thread.startVirtualThread(() -> endApart());
+                  guest.join();
+                  Fiber.sleep(Duration.ofMillis(300));
+                  System.out.println("fiber ended");
+                });
         default -> {
           Weft.go(() -> {}).join(); // idle from here on
           System.out.println("fiber ended");
         }
       }
       System.out.println("main ended");
+    }
+
+    /** Has long slices until Weft sets this fiber apart, and ends there. */
+    private static void endApart() {
+      while (Fiber.threadIndex() != -1) {
+        long end = System.nanoTime() + 25_000_000;
+        while (System.nanoTime() < end) {
+          Thread.onSpinWait();
+        }
+        Fiber.yield();
+      }
     }
 
     private static void next(int left) throws InterruptedException {
@@ -111,7 +130,13 @@ class ProcessLifeTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"sleeps", "starts others", "has moved there"})
+  @ValueSource(
+      strings = {
+        "sleeps",
+        "starts others",
+        "has moved there",
+        "sleeps beside a guest that ended on a computing thread"
+      })
   void fibersOnTheSharedSchedulerKeepTheProcessAlive(String how) throws Exception {
     ForkedJvm.Result result = run(Shared.class, how);
     assertThat(result.output()).isEqualTo("main ended\nfiber ended\n");

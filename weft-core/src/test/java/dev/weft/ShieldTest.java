@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import org.assertj.core.api.ThrowableAssertAlternative;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +42,9 @@ class ShieldTest {
 
   private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
 
+  // how far the code under test has come
+  private final AtomicInteger stages = new AtomicInteger();
+
   @AfterEach
   void stop() {
     scheduler.close();
@@ -48,6 +52,16 @@ class ShieldTest {
 
   private static void assertCancelled(Fiber<?> fiber) {
     assertThatExceptionOfType(CancellationException.class).isThrownBy(fiber::join).withNoCause();
+  }
+
+  private static void cancelSelf() {
+    Fiber.current().orElseThrow().cancel();
+  }
+
+  /** Asserts that a body takes longer than a short limit around it; returns what is thrown then. */
+  private static ThrowableAssertAlternative<TimeoutException> assertTimesOut(Body body) {
+    return assertThatExceptionOfType(TimeoutException.class)
+        .isThrownBy(() -> Weft.withTimeout(SHORT, body));
   }
 
   /** A wait that lasts until another thread ends it. */
@@ -181,7 +195,6 @@ class ShieldTest {
   @EnumSource
   void afterACancelEveryWaitInTheBodyIsDoneAndTheNextWaitOutsideFails(Kind kind) throws Exception {
     Wait wait = kind.create();
-    AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
@@ -207,7 +220,6 @@ class ShieldTest {
   @EnumSource
   void aCancelDuringTheBodyWaitsForItsEnd(Kind kind) throws Exception {
     Wait wait = kind.create();
-    AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
@@ -230,7 +242,7 @@ class ShieldTest {
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
-              Fiber.current().orElseThrow().cancel();
+              cancelSelf();
               Weft.shielded(
                   () -> {
                     long start = System.nanoTime();
@@ -255,7 +267,7 @@ class ShieldTest {
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
-              Fiber.current().orElseThrow().cancel();
+              cancelSelf();
               Weft.shielded(() -> Thread.sleep(SHORT));
               try {
                 Thread.sleep(LONG);
@@ -269,13 +281,12 @@ class ShieldTest {
 
   @Test
   void shieldsNest() throws Exception {
-    AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
         scheduler.go(
             () ->
                 Weft.shielded(
                     () -> {
-                      Weft.shielded(() -> Fiber.current().orElseThrow().cancel());
+                      Weft.shielded(() -> cancelSelf());
                       Fiber.sleep(SHORT); // the outer shield still holds
                       stages.incrementAndGet();
                       Weft.shielded(() -> Thread.sleep(SHORT));
@@ -293,22 +304,17 @@ class ShieldTest {
   void aLimitAroundThatPassesDuringTheBodyWaitsForItsEnd(Place place) throws Exception {
     place.run(
         () -> {
-          AtomicInteger stages = new AtomicInteger();
-          assertThatExceptionOfType(TimeoutException.class)
-              .isThrownBy(
-                  () ->
-                      Weft.withTimeout(
-                          SHORT,
-                          () -> {
-                            Weft.shielded(
-                                () -> {
-                                  Thread.sleep(SHORT.multipliedBy(3));
-                                  Fiber.sleep(SHORT);
-                                  stages.incrementAndGet();
-                                });
-                            stages.incrementAndGet();
-                            Thread.sleep(LONG);
-                          }))
+          assertTimesOut(
+                  () -> {
+                    Weft.shielded(
+                        () -> {
+                          Thread.sleep(SHORT.multipliedBy(3));
+                          Fiber.sleep(SHORT);
+                          stages.incrementAndGet();
+                        });
+                    stages.incrementAndGet();
+                    Thread.sleep(LONG);
+                  })
               .withCauseInstanceOf(InterruptedException.class);
           assertThat(stages).hasValue(2);
           assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -321,25 +327,20 @@ class ShieldTest {
   void aLimitThatPassedBeforeTheBodyTakesEffectAfterIt(Place place) throws Exception {
     place.run(
         () -> {
-          AtomicInteger stages = new AtomicInteger();
-          assertThatExceptionOfType(TimeoutException.class)
-              .isThrownBy(
-                  () ->
-                      Weft.withTimeout(
-                          SHORT,
-                          () -> {
-                            while (!Thread.currentThread().isInterrupted()) {
-                              Thread.onSpinWait();
-                            }
-                            Weft.shielded(
-                                () -> {
-                                  Thread.sleep(SHORT);
-                                  Fiber.sleep(SHORT);
-                                  stages.incrementAndGet();
-                                });
-                            stages.incrementAndGet();
-                            Thread.sleep(LONG);
-                          }));
+          assertTimesOut(
+              () -> {
+                while (!Thread.currentThread().isInterrupted()) {
+                  Thread.onSpinWait();
+                }
+                Weft.shielded(
+                    () -> {
+                      Thread.sleep(SHORT);
+                      Fiber.sleep(SHORT);
+                      stages.incrementAndGet();
+                    });
+                stages.incrementAndGet();
+                Thread.sleep(LONG);
+              });
           assertThat(stages).hasValue(2);
           assertThat(Thread.currentThread().isInterrupted()).isFalse();
         });
@@ -363,25 +364,21 @@ class ShieldTest {
         () ->
             Weft.shielded(
                 () -> {
-                  assertThatExceptionOfType(TimeoutException.class)
-                      .isThrownBy(() -> Weft.withTimeout(SHORT, () -> Thread.sleep(LONG)));
-                  assertThatExceptionOfType(TimeoutException.class)
-                      .isThrownBy(() -> Weft.withTimeout(SHORT, () -> Fiber.sleep(LONG)));
+                  assertTimesOut(() -> Thread.sleep(LONG));
+                  assertTimesOut(() -> Fiber.sleep(LONG));
                   Thread.sleep(SHORT);
                 }));
   }
 
   @Test
   void aLimitInsideTheBodyOfACancelledFiberHoldsThereAndTheShieldHoldsOn() throws Exception {
-    AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
-              Fiber.current().orElseThrow().cancel();
+              cancelSelf();
               Weft.shielded(
                   () -> {
-                    assertThatExceptionOfType(TimeoutException.class)
-                        .isThrownBy(() -> Weft.withTimeout(SHORT, () -> Fiber.sleep(LONG)));
+                    assertTimesOut(() -> Fiber.sleep(LONG));
                     Fiber.sleep(SHORT);
                     Thread.sleep(SHORT);
                     stages.incrementAndGet();
@@ -396,19 +393,14 @@ class ShieldTest {
   void aShieldInsideALimitInsideAShieldHoldsBackTheLimitOnly(Place place) throws Exception {
     place.run(
         () -> {
-          AtomicInteger stages = new AtomicInteger();
           Weft.shielded(
               () -> {
-                assertThatExceptionOfType(TimeoutException.class)
-                    .isThrownBy(
-                        () ->
-                            Weft.withTimeout(
-                                SHORT,
-                                () -> {
-                                  Weft.shielded(() -> Thread.sleep(SHORT.multipliedBy(3)));
-                                  stages.incrementAndGet();
-                                  Fiber.sleep(LONG);
-                                }));
+                assertTimesOut(
+                    () -> {
+                      Weft.shielded(() -> Thread.sleep(SHORT.multipliedBy(3)));
+                      stages.incrementAndGet();
+                      Fiber.sleep(LONG);
+                    });
                 Fiber.sleep(SHORT);
                 stages.incrementAndGet();
               });
@@ -424,7 +416,6 @@ class ShieldTest {
     CountDownLatch over = new CountDownLatch(1);
     AtomicReference<Fiber<?>> around = new AtomicReference<>();
     AtomicReference<Fiber<?>> inside = new AtomicReference<>();
-    AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
@@ -458,26 +449,21 @@ class ShieldTest {
   void scopesAreTreatedTheSameWhenALimitPasses(Place place) throws Exception {
     place.run(
         () -> {
-          AtomicInteger stages = new AtomicInteger();
-          assertThatExceptionOfType(TimeoutException.class)
-              .isThrownBy(
-                  () ->
-                      Weft.withTimeout(
-                          SHORT,
-                          () -> {
-                            try (Scope outer = Scope.open()) {
-                              Fiber<Void> around = outer.go(() -> ScopeTest.forEver());
-                              Weft.shielded(
-                                  () -> {
-                                    try (Scope inner = Scope.open()) {
-                                      inner.go(() -> untilDone(around));
-                                      inner.join();
-                                      stages.incrementAndGet();
-                                    }
-                                  });
-                              outer.join();
-                            }
-                          }));
+          assertTimesOut(
+              () -> {
+                try (Scope outer = Scope.open()) {
+                  Fiber<Void> around = outer.go(() -> ScopeTest.forEver());
+                  Weft.shielded(
+                      () -> {
+                        try (Scope inner = Scope.open()) {
+                          inner.go(() -> untilDone(around));
+                          inner.join();
+                          stages.incrementAndGet();
+                        }
+                      });
+                  outer.join();
+                }
+              });
           assertThat(stages).hasValue(1);
         });
   }
@@ -494,7 +480,7 @@ class ShieldTest {
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
-              Fiber.current().orElseThrow().cancel();
+              cancelSelf();
               AtomicReference<Scope> kept = new AtomicReference<>();
               Weft.shielded(
                   () -> {
@@ -515,7 +501,6 @@ class ShieldTest {
   @Test
   void theCancelOfAScopeWaitsForTheBodyOfItsFiber() throws Exception {
     CountDownLatch inBody = new CountDownLatch(1);
-    AtomicInteger stages = new AtomicInteger();
     try (Scope scope = Scope.open()) {
       Fiber<Void> fiber =
           scope.go(
@@ -612,13 +597,12 @@ class ShieldTest {
 
   @Test
   void aShieldInAGeneratorDoesNotShieldItsConsumer() throws Exception {
-    AtomicInteger stages = new AtomicInteger();
     Fiber<Void> fiber =
         scheduler.go(
             () -> {
               Generator<String> generator = Generator.of(ShieldTest::emitShielded);
               assertThat(generator.next()).isEqualTo("first");
-              Fiber.current().orElseThrow().cancel();
+              cancelSelf();
               expectInterrupt(() -> Fiber.sleep(LONG), stages); // the consumer is not shielded
               assertThat(generator.next()).isEqualTo("second"); // the generator is
               expectInterrupt(() -> Thread.sleep(LONG), stages);

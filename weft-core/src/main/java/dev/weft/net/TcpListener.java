@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class TcpListener implements AutoCloseable {
   private final NetSocket socket;
   private final Accepting accepting;
-  private final Mutex turn = new Mutex();
+  private final Mutex turn = Mutex.fair();
   private volatile @Nullable Duration acceptTimeout;
 
   private TcpListener(NetSocket socket) {

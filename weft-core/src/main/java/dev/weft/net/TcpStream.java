@@ -37,8 +37,8 @@ public final class TcpStream implements AutoCloseable {
   private static final int GATHER = 64 * 1024;
 
   private final NetSocket socket;
-  private final Mutex reading = new Mutex();
-  private final Mutex writing = new Mutex();
+  private final Mutex reading = Mutex.fair();
+  private final Mutex writing = Mutex.fair();
   private volatile @Nullable Duration readTimeout;
   private volatile @Nullable Duration writeTimeout;
 

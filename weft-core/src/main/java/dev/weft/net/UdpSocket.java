@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UdpSocket implements AutoCloseable {
   private final NetSocket socket;
-  private final Mutex receiving = new Mutex();
-  private final Mutex sending = new Mutex();
+  private final Mutex receiving = Mutex.fair();
+  private final Mutex sending = Mutex.fair();
   private volatile @Nullable Duration receiveTimeout;
 
   private UdpSocket(NetSocket socket) {

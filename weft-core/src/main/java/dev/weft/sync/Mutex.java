@@ -3,6 +3,7 @@ package dev.weft.sync;
 import dev.weft.internal.lock.SpinLock;
 import dev.weft.internal.sched.CurrentFiber;
 import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.internal.sync.LockCondition;
 import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
@@ -17,31 +18,50 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fair lock: {@link #unlock} hands it to the waiter that has waited longest, and no other thread
- * can take it in between. Reentrant, as {@link java.util.concurrent.locks.ReentrantLock} is.
+ * A lock. A running fiber may take a free lock before the fibers that wait for it, which saves two
+ * switches a time; a waiter that has waited for a millisecond gets the lock handed over, so none
+ * starves (as Go's {@code sync.Mutex}). {@link #fair} makes a lock that is always handed over to
+ * the waiter that has waited longest. Reentrant, as {@link
+ * java.util.concurrent.locks.ReentrantLock} is.
  *
  * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="mutex"}
  */
 public final class Mutex implements Lock {
   /*
-   *       FREE -> HELD         // lock, by one compare-and-set
-   *       HELD -> FREE         // unlock, likewise
-   *       HELD -> CONTENDED    // a waiter is about to queue; under the guard
-   *  CONTENDED -> PASSING      // unlock, by the same subtraction, which is cheapest
-   *    PASSING -> CONTENDED    // handed to the first in the queue, others wait; under the guard
-   *    PASSING -> HELD         // handed to the last in the queue; under the guard
-   *    PASSING -> FREE         // all waiters have given up; under the guard
+   * state is a set of bits:
+   *   HELD     a thread has the lock
+   *   QUEUED   a waiter may be in the queue
+   *   WOKEN    a waiter has been woken, not chosen as the owner, and is about to try for the lock
+   *   HANDING  an unlock hands the lock to the first waiter; no other thread can take it
+   *
+   *   lock     takes it if neither HELD nor HANDING is set; else queues, and sets QUEUED
+   *   unlock   subtracts HELD. If waiters are queued: with HANDING it gives the lock to the first
+   *            of them; without, it wakes the first, unless a waiter woken earlier is on its way
+   *   a woken  waiter that finds the lock taken again queues at the front; if it has waited for
+   *            PATIENCE it sets HANDING
+   *   an owner that was handed the lock although it has waited less clears HANDING
+   *
+   * A fair mutex sets HANDING with each waiter that queues, and never clears it while one waits.
    *
    * Invariants:
-   *  - While a waiter in the queue still waits, state is CONTENDED or PASSING. So no unlock
-   *    overlooks a waiter, and no lock overtakes one.
+   *  - QUEUED, WOKEN and HANDING are set, and the queue changes, under the guard; HELD is not.
+   *  - While a waiter in the queue still waits, QUEUED is set. So no unlock overlooks a waiter.
+   *  - While QUEUED is set and the lock is free, WOKEN is set, or an unlock is about to take the
+   *    guard. So no waiter stays behind beside a free lock.
+   *  - WOKEN and HANDING are never set together: the waiter that sets HANDING was the woken one.
    *  - owner is written by the owner alone, after it has got the lock and before it gives it away:
    *    a thread that reads itself there holds the lock, without any ordering.
    */
-  private static final int FREE = 0;
   private static final int HELD = 1;
-  private static final int PASSING = 2;
-  private static final int CONTENDED = 3;
+  private static final int QUEUED = 2;
+  private static final int WOKEN = 4;
+  private static final int HANDING = 8;
+
+  /** How long a waiter lets other threads go first. */
+  private static final long PATIENCE = 1_000_000;
+
+  /** Given to a waiter that owns the lock when it wakes. */
+  private static final Object OWNERSHIP = new Object();
 
   private static final VarHandle STATE;
 
@@ -52,6 +72,8 @@ public final class Mutex implements Lock {
       throw new ExceptionInInitializerError(e);
     }
   }
+
+  private final boolean fair;
 
   private volatile int state;
   private @Nullable Thread owner;
@@ -75,20 +97,34 @@ public final class Mutex implements Lock {
   }
 
   /** Creates a mutex that is free. */
-  public Mutex() {}
+  public Mutex() {
+    this(false);
+  }
+
+  private Mutex(boolean fair) {
+    this.fair = fair;
+  }
+
+  /** Creates a mutex that is always handed to the waiter that has waited longest. */
+  public static Mutex fair() {
+    return new Mutex(true);
+  }
 
   @Override
   public void lock() {
     Thread me = Thread.currentThread();
-    if (STATE.compareAndSet(this, FREE, HELD)) {
-      owner = me;
-    } else if (!lockedAgain(me)) {
-      Waiter waiter = new Waiter(FiberCore.currentOrNull());
-      if (!takeOrQueue(waiter)) {
+    if (!tryTake() && !lockedAgain(me)) {
+      Attempt attempt = new Attempt(FiberCore.currentOrNull());
+      Waiter waiter = attempt.newWaiter();
+      while (!takeOrQueue(waiter, attempt)) {
         waiter.awaitUninterruptibly(queue);
+        if (attempt.ends(waiter)) {
+          break;
+        }
+        waiter = attempt.newWaiter();
       }
-      owner = me;
     }
+    owner = me;
   }
 
   /**
@@ -99,24 +135,17 @@ public final class Mutex implements Lock {
    */
   @Override
   public void lockInterruptibly() throws InterruptedException {
-    Waiter waiter = new Waiter(CurrentFiber.enterWait());
-    Thread me = Thread.currentThread();
-    if (!lockedAgain(me)) {
-      if (!takeOrQueue(waiter)) {
-        waiter.await(queue);
-      }
-      owner = me;
-    }
+    lockWithin(null);
   }
 
   @Override
   public boolean tryLock() {
     Thread me = Thread.currentThread();
-    if (STATE.compareAndSet(this, FREE, HELD)) {
-      owner = me;
-      return true;
+    if (!tryTake() && !lockedAgain(me)) {
+      return false;
     }
-    return lockedAgain(me);
+    owner = me;
+    return true;
   }
 
   /**
@@ -125,16 +154,7 @@ public final class Mutex implements Lock {
    * @throws InterruptedException if the caller is interrupted, cancelled or past its deadline
    */
   public boolean tryLock(Duration limit) throws InterruptedException {
-    Objects.requireNonNull(limit, "limit");
-    Waiter waiter = new Waiter(CurrentFiber.enterWait());
-    Thread me = Thread.currentThread();
-    if (!lockedAgain(me)) {
-      if (!takeOrQueue(waiter) && !waiter.await(queue, limit)) {
-        return false;
-      }
-      owner = me;
-    }
-    return true;
+    return lockWithin(Objects.requireNonNull(limit, "limit"));
   }
 
   /** Waits for the mutex for so long: see {@link #tryLock(Duration)}. */
@@ -143,8 +163,31 @@ public final class Mutex implements Lock {
     return tryLock(Duration.ofNanos(unit.toNanos(time)));
   }
 
+  /** Waits for the mutex, up to a time limit if there is one; returns whether it has got it. */
+  private boolean lockWithin(@Nullable Duration limit) throws InterruptedException {
+    FiberCore<?> self = CurrentFiber.enterWait();
+    Thread me = Thread.currentThread();
+    if (!tryTake() && !lockedAgain(me)) {
+      Attempt attempt = new Attempt(self);
+      Waiter waiter = attempt.newWaiter();
+      while (!takeOrQueue(waiter, attempt)) {
+        if (limit == null) {
+          waiter.await(queue);
+        } else if (!waiter.await(queue, attempt.left(limit))) {
+          return false;
+        }
+        if (attempt.ends(waiter)) {
+          break;
+        }
+        waiter = attempt.newWaiter();
+      }
+    }
+    owner = me;
+    return true;
+  }
+
   /**
-   * Hands the mutex to the waiter that has waited longest, or leaves it free.
+   * Frees the mutex, or hands it to the waiter that has waited longest.
    *
    * @throws IllegalMonitorStateException if the caller does not hold it
    */
@@ -163,23 +206,51 @@ public final class Mutex implements Lock {
 
   private void release() {
     owner = null;
-    if ((int) STATE.getAndAdd(this, -1) != HELD) {
-      handOver();
+    int before = (int) STATE.getAndAdd(this, -HELD);
+    if (before != HELD && (before & WOKEN) == 0) {
+      wakeNext();
     }
   }
 
-  private void handOver() {
+  /** Hands the lock to the first waiter, or wakes it to try; unless another thread has to. */
+  private void wakeNext() {
     WaitNode next;
     guard.lock();
     try {
-      next = queue.poll();
-      state = next == null ? FREE : queue.isEmpty() ? HELD : CONTENDED;
+      next = chooseNext();
     } finally {
       guard.unlock();
     }
     if (next != null) {
       next.wake();
     }
+  }
+
+  private @Nullable WaitNode chooseNext() {
+    int seen = state;
+    if ((seen & HELD) == 0 && (seen & HANDING) != 0) { // no other thread changes state now
+      // HELD before the choice: a waiter whose limit passes, or that is interrupted, is awake by
+      // itself. As soon as it is chosen it owns the lock, and may unlock before the next line runs
+      state = seen | HELD;
+      WaitNode next = queue.poll(OWNERSHIP);
+      if (next == null) {
+        state = 0;
+      } else if (queue.isEmpty()) {
+        STATE.getAndBitwiseAnd(this, ~(QUEUED | HANDING));
+      }
+      return next;
+    }
+    do {
+      seen = state;
+      if ((seen & (HELD | WOKEN | HANDING)) != 0 || (seen & QUEUED) == 0) {
+        return null; // the present owner, or the woken waiter, is to see to the queue
+      }
+    } while (!STATE.compareAndSet(this, seen, seen | WOKEN));
+    WaitNode next = queue.poll();
+    if (queue.isEmpty()) {
+      STATE.getAndBitwiseAnd(this, next == null ? ~(WOKEN | QUEUED) : ~QUEUED);
+    }
+    return next;
   }
 
   private boolean lockedAgain(Thread me) {
@@ -193,21 +264,89 @@ public final class Mutex implements Lock {
     return true;
   }
 
+  /** Takes it if it is free, without a look at the queue. */
+  private boolean tryTake() {
+    int seen = state;
+    while ((seen & (HELD | HANDING)) == 0) {
+      if (STATE.compareAndSet(this, seen, seen | HELD)) {
+        return true;
+      }
+      seen = state;
+    }
+    return false;
+  }
+
   /** Takes it if it is free, else joins the queue; returns whether it was free. */
-  private boolean takeOrQueue(Waiter waiter) {
+  private boolean takeOrQueue(Waiter waiter, Attempt attempt) {
+    int cleared = attempt.woken ? ~WOKEN : ~0;
+    int set = attempt.queueing();
     guard.lock();
     try {
       while (true) {
-        if (STATE.compareAndSet(this, FREE, HELD)) {
-          return true;
-        }
-        if (state >= PASSING || STATE.compareAndSet(this, HELD, CONTENDED)) {
-          queue.add(waiter);
+        int seen = state;
+        if ((seen & (HELD | HANDING)) == 0) {
+          if (STATE.compareAndSet(this, seen, (seen | HELD) & cleared)) {
+            return true;
+          }
+        } else if (STATE.compareAndSet(this, seen, (seen | set) & cleared)) {
+          if (attempt.woken) {
+            queue.addFirst(waiter);
+          } else {
+            queue.add(waiter);
+          }
           return false;
         }
       }
     } finally {
       guard.unlock();
+    }
+  }
+
+  /** One call that waits for the lock; used by its thread alone. */
+  private final class Attempt {
+    private final @Nullable FiberCore<?> self;
+    private final long began = SchedulerCore.timeHere();
+
+    // whether it has been woken, and not yet tried for the lock or queued again: WOKEN is its bit
+    private boolean woken;
+
+    Attempt(@Nullable FiberCore<?> self) {
+      this.self = self;
+    }
+
+    /** Returns what waits for the lock the first time, or once more. */
+    Waiter newWaiter() {
+      try {
+        return new Waiter(self);
+      } catch (Throwable e) { // no memory: another waiter has to try in its place
+        if (woken) {
+          STATE.getAndBitwiseAnd(Mutex.this, ~WOKEN);
+          wakeNext();
+        }
+        throw e;
+      }
+    }
+
+    /** Returns whether the waiter, which was chosen, owns the lock; if not it has to try again. */
+    boolean ends(Waiter waiter) {
+      woken = waiter.item != OWNERSHIP;
+      if (!woken && !fair && !hasWaitedLong()) {
+        STATE.getAndBitwiseAnd(Mutex.this, ~HANDING);
+      }
+      return !woken;
+    }
+
+    /** Returns the bits that queueing sets. */
+    int queueing() {
+      return fair || (woken && hasWaitedLong()) ? QUEUED | HANDING : QUEUED;
+    }
+
+    private boolean hasWaitedLong() {
+      return SchedulerCore.timeHere() - began >= PATIENCE;
+    }
+
+    Duration left(Duration limit) {
+      return woken ? limit.minusNanos(SchedulerCore.timeHere() - began) : limit;
     }
   }
 
@@ -252,7 +391,7 @@ public final class Mutex implements Lock {
 
   /** Returns whether a thread holds it. */
   public boolean isLocked() {
-    return state != FREE;
+    return (state & (HELD | HANDING)) != 0;
   }
 
   private IllegalMonitorStateException notOwner(String verb) {

@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.Date;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import org.junit.jupiter.api.Test;
 
@@ -56,8 +57,8 @@ class MutexTest {
   }
 
   @Test
-  void theMutexIsHandedOverInFifoOrderWithoutBarging() throws Exception {
-    Mutex mutex = new Mutex();
+  void aFairMutexIsHandedOverInFifoOrderWithoutBarging() throws Exception {
+    Mutex mutex = Mutex.fair();
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     try (Crew crew = new Crew()) {
       List<Crew.Member> members = new ArrayList<>();
@@ -85,8 +86,19 @@ class MutexTest {
   }
 
   @Test
-  void onOneThreadTwoFibersThatLoopTakeTurns() throws Exception {
-    Mutex mutex = new Mutex();
+  void onOneThreadTwoFibersThatLoopTakeTurnsAtAFairMutex() throws Exception {
+    assertThat(orderOfTwoFibersThatLoop(Mutex.fair()))
+        .containsExactly("a", "b", "a", "b", "a", "b", "a", "b", "a", "b");
+  }
+
+  @Test
+  void aRunningFiberTakesAFreeMutexBeforeItsWaiter() throws Exception {
+    List<String> order = orderOfTwoFibersThatLoop(new Mutex());
+    assertThat(order.subList(0, 3)).containsExactly("a", "a", "a");
+    assertThat(order).hasSize(10);
+  }
+
+  private static List<String> orderOfTwoFibersThatLoop(Mutex mutex) throws Exception {
     List<String> order = new ArrayList<>();
     try (Scheduler scheduler = Scheduler.builder().threads(1).build()) {
       Fiber<?>[] fibers = new Fiber<?>[2];
@@ -107,7 +119,67 @@ class MutexTest {
       fibers[0].join();
       fibers[1].join();
     }
-    assertThat(order).containsExactly("a", "b", "a", "b", "a", "b", "a", "b", "a", "b");
+    return order;
+  }
+
+  @Test
+  void aWaiterThatHasWaitedForAMillisecondGetsTheMutexHandedOver() throws Exception {
+    Mutex mutex = new Mutex();
+    AtomicBoolean served = new AtomicBoolean();
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build()) {
+      Fiber<?> greedy =
+          scheduler.go(
+              () -> {
+                while (!served.get()) { // for ever, unless the waiter's turn comes
+                  mutex.lock();
+                  Fiber.yield(); // the waiter looks while this fiber holds the mutex
+                  mutex.unlock();
+                }
+              });
+      Fiber<?> waiter =
+          scheduler.go(
+              () -> {
+                mutex.lock();
+                served.set(true);
+                mutex.unlock();
+              });
+      scheduler.start();
+      waiter.join();
+      greedy.join();
+    }
+    assertThat(mutex.isLocked()).isFalse();
+  }
+
+  @Test
+  void aWokenWaiterThatGivesUpLeavesTheMutexToTheNextWaiter() throws Exception {
+    Mutex mutex = new Mutex();
+    List<String> order = new ArrayList<>();
+    try (Scheduler scheduler = Scheduler.builder().threads(1).build()) {
+      Fiber<?> holder =
+          scheduler.go(
+              () -> {
+                mutex.lock();
+                Fiber.yield(); // the waiters queue
+                mutex.unlock(); // wakes the first
+                mutex.lock(); // before the first runs
+                Thread.sleep(Duration.ofMillis(30)); // the first queues again, and gives up
+                order.add("unlocked");
+                mutex.unlock();
+              });
+      scheduler.go(
+          () -> order.add(mutex.tryLock(Duration.ofMillis(10)) ? "first got it" : "gave up"));
+      Fiber<?> second =
+          scheduler.go(
+              () -> {
+                mutex.lock();
+                order.add("second got it");
+                mutex.unlock();
+              });
+      scheduler.start();
+      holder.join();
+      second.join();
+    }
+    assertThat(order).containsExactly("gave up", "unlocked", "second got it");
   }
 
   @Test

@@ -40,6 +40,8 @@ class SyncCancelTest {
     return Stream.of(
         thing("Mutex.lockInterruptibly", () -> mutex(new Mutex(), false)),
         thing("Mutex.tryLock with a limit", () -> mutex(new Mutex(), true)),
+        thing("Mutex.fair", () -> mutex(Mutex.fair(), false)),
+        thing("Mutex.fair with a limit", () -> mutex(Mutex.fair(), true)),
         thing("SharedMutex, write", () -> write(new SharedMutex(), false)),
         thing("SharedMutex, write with a limit", () -> write(new SharedMutex(), true)),
         thing("Semaphore.acquire", () -> semaphore(new Semaphore(1), 1)),

@@ -4,7 +4,6 @@ import dev.weft.internal.events.FlightEvents;
 import dev.weft.internal.sched.Detour;
 import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.sched.Slice;
-import dev.weft.internal.sched.Worker;
 import dev.weft.internal.switching.Mounting;
 import dev.weft.internal.switching.Pinning;
 import java.util.concurrent.Callable;
@@ -72,7 +71,8 @@ public final class BlockingCall implements Detour, Runnable {
 
   /**
    * Runs the body on a helper thread: the current fiber goes there and comes back. Runs the body in
-   * place if the fiber is on a helper already or pinned, or if no helper thread can be started.
+   * place if the fiber is on a helper already or pinned, if no helper thread can be started, or in
+   * a simulated world, where one thread runs everything.
    *
    * @param self the fiber that calls
    * @param interruptible whether to be a cancel point before the body
@@ -83,7 +83,8 @@ public final class BlockingCall implements Detour, Runnable {
     if (interruptible) {
       FiberCore.throwIfInterrupted(self);
     }
-    if (!self.canLeaveThread()) {
+    self.returnToWorker();
+    if (!self.canLeaveThread() || self.isOnHelper() || self.core().world != null) {
       return body.call();
     }
     BlockingCall call = new BlockingCall(self, helpers, interruptible);
@@ -94,12 +95,24 @@ public final class BlockingCall implements Detour, Runnable {
         if (interruptible) {
           FiberCore.throwIfInterrupted(self); // it may have waited long for a helper
         }
-        return body.call();
+        return call.record(body);
       } finally {
         Pinning.end(pinned);
       }
     } finally {
       call.comeBack();
+    }
+  }
+
+  /** Runs the body; an event has the stack of this fiber, and the helper that it holds. */
+  private <T> T record(Callable<T> body) throws Exception {
+    Object event = onHelper && FlightEvents.recording() ? FlightEvents.beginBlockingCall() : null;
+    try {
+      return body.call();
+    } finally {
+      if (event != null) {
+        FlightEvents.endBlockingCall(event, fiber, helperName());
+      }
     }
   }
 
@@ -225,16 +238,11 @@ public final class BlockingCall implements Detour, Runnable {
   private boolean runSlice() {
     Slice.enter(fiber, fiber.worker);
     onHelper = true;
-    Object event = FlightEvents.recording() ? FlightEvents.beginBlockingCall() : null;
     int end = Slice.run(fiber);
-    if (event != null) {
-      FlightEvents.endBlockingCall(event, fiber);
-    }
     onHelper = false;
     boolean stays = state.get() == State.TAKEN; // read before another thread can run the fiber
     if (Slice.isLast(fiber, end)) {
-      Worker.unregister(fiber);
-      fiber.core().countEnded();
+      fiber.core().retireOutside(fiber);
       return false;
     }
     if (Slice.leave(fiber, end, fiber.core().clock.nanoTime())) {
@@ -252,6 +260,11 @@ public final class BlockingCall implements Detour, Runnable {
   @Override
   public boolean isOnHelper() {
     return onHelper;
+  }
+
+  @Override
+  public boolean pins() {
+    return true;
   }
 
   @Override

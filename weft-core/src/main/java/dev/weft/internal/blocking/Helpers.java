@@ -110,11 +110,35 @@ public final class Helpers {
     }
   }
 
-  int threads() {
+  /**
+   * The helpers in numbers.
+   *
+   * @param threads helper threads that live
+   * @param queued calls that wait for a helper
+   * @param most how many helper threads there may be
+   */
+  public record Figures(int threads, int queued, int most) {}
+
+  /** Returns the helpers of this JVM in numbers, also before the first call has needed one. */
+  public static Figures figures() {
+    Helpers made = ofJvm;
+    return made == null
+        ? new Figures(0, 0, limit(System.getProperty(LIMIT)))
+        : new Figures(made.threads(), made.queued(), made.pool.getMaximumPoolSize());
+  }
+
+  /** Returns how many helpers there are, idle ones included. */
+  public int threads() {
     return pool.getPoolSize();
   }
 
-  int queued() {
+  /** Returns how many helpers there may be. */
+  public int limit() {
+    return pool.getMaximumPoolSize();
+  }
+
+  /** Returns how many calls wait for a helper. */
+  public int queued() {
     return queue.size();
   }
 

@@ -1,5 +1,6 @@
 package dev.weft.internal.channel;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.channel.Channel;
 import dev.weft.internal.lock.SpinLock;
 import dev.weft.internal.wait.WaitNode;
@@ -37,8 +38,10 @@ public abstract sealed class ChannelBuffer<T> extends Channel<T> permits Channel
   final SpinLock lock = new SpinLock();
   final int capacity;
 
-  // under lock
+  @GuardedBy("lock")
   private @Nullable Object[] buffer = NO_BUFFER;
+
+  @GuardedBy("lock")
   private int head;
 
   // written under lock; read without it for a guess
@@ -66,6 +69,7 @@ public abstract sealed class ChannelBuffer<T> extends Channel<T> permits Channel
   // ---- under lock ----
 
   /** Puts a value into the buffer; returns false if there is no room. */
+  @GuardedBy("lock")
   final boolean store(Object value) {
     if (count == capacity) {
       return false;
@@ -82,6 +86,7 @@ public abstract sealed class ChannelBuffer<T> extends Channel<T> permits Channel
    * Takes the next value, or NOT_NOW; the value of the sender, which has waited for room, goes to
    * the end.
    */
+  @GuardedBy("lock")
   final Object take(@Nullable WaitNode sender) {
     if (count == 0) {
       return sender == null ? NoValue.NOT_NOW : Objects.requireNonNull(sender.item);
@@ -102,6 +107,7 @@ public abstract sealed class ChannelBuffer<T> extends Channel<T> permits Channel
     return value;
   }
 
+  @GuardedBy("lock")
   private void grow() {
     int length = buffer.length;
     @Nullable Object[] larger = new Object[nextLength(length)];

@@ -74,6 +74,7 @@ public abstract sealed class ChannelClause<R> extends Select.Clause<R> {
     }
 
     @Override
+    @SuppressWarnings("GuardedBy") // Selection has locked the channels of all its clauses
     Object doLocked(WakeList woken) {
       return from.receiveLocked(woken);
     }
@@ -124,6 +125,7 @@ public abstract sealed class ChannelClause<R> extends Select.Clause<R> {
     }
 
     @Override
+    @SuppressWarnings("GuardedBy") // Selection has locked the channels of all its clauses
     Object doLocked(WakeList woken) {
       return channel.sendLocked(value, woken);
     }

@@ -1,5 +1,6 @@
 package dev.weft.internal.channel;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.channel.ChannelClosedException;
 import dev.weft.channel.Select;
 import dev.weft.internal.sched.CurrentFiber;
@@ -56,7 +57,7 @@ public final class ChannelCore<T> extends ChannelBuffer<T> {
   final WaitQueue senders;
   final WaitQueue receivers;
 
-  // under lock
+  // written under lock, before closed, which a reader checks first
   private @Nullable Throwable cause;
 
   // called without the lock, after the channel was closed and again when it is empty too; null for
@@ -188,6 +189,7 @@ public final class ChannelCore<T> extends ChannelBuffer<T> {
   }
 
   /** Like {@link #sendNow}, for a caller that holds the lock and will wake the receiver. */
+  @GuardedBy("lock")
   Object sendLocked(Object value, WakeList woken) {
     if (closed) {
       return NoValue.CLOSED;
@@ -249,6 +251,7 @@ public final class ChannelCore<T> extends ChannelBuffer<T> {
   }
 
   /** Like {@link #receiveNow}, for a caller that holds the lock and will wake the sender. */
+  @GuardedBy("lock")
   Object receiveLocked(WakeList woken) {
     WaitNode sender = senders.poll();
     Object value = take(sender);

@@ -1,6 +1,7 @@
 package dev.weft.internal.hook;
 
 import dev.weft.internal.HookFamilies;
+import dev.weft.internal.JvmThreads;
 import dev.weft.internal.Log;
 import dev.weft.internal.jdk.JdkInternals;
 import dev.weft.internal.jdk.JdkInternals.Part;
@@ -21,6 +22,9 @@ public final class HookInstallation {
 
   /** Installs all parts; called once. */
   public static void install() {
+    if (JvmThreads.ALL) {
+      installThreads();
+    }
     if (!HookFamilies.WANTED) {
       return;
     }
@@ -31,6 +35,16 @@ public final class HookInstallation {
       fits(Part.DISPATCHER, "edge-triggered sockets", HookInstallation::installDispatcher);
     }
     fits(Part.CARRIER, "queues that do not spin", CarrierThread::check);
+  }
+
+  private static void installThreads() {
+    try {
+      ThreadHook.install();
+    } catch (UnsupportedJdk e) {
+      Log.warn(
+          "virtual threads that platform threads start run on the JDK's scheduler, not on Weft: "
+              + e.getMessage());
+    }
   }
 
   private static void installSockets() throws UnsupportedJdk {

@@ -1,6 +1,8 @@
 package dev.weft.internal.hook;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.net.SocketName;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.Pollable;
 import dev.weft.internal.poller.Poller;
@@ -72,6 +74,8 @@ public final class HookedDescriptor extends Pollable {
   private WeakReference<@Nullable Object> blockingCall = NO_CHANNEL; // see BlockingChannelCall
   private boolean ended; // the peer has ended or sent urgent data: a short read says nothing then
   private int changes = 1;
+
+  @GuardedBy("lock")
   private int unheard; // how many edges in a row have found no reader
 
   // written by the worker's thread alone
@@ -220,6 +224,7 @@ public final class HookedDescriptor extends Pollable {
    * Counts an edge without a waiting reader: the reader is busy, or waits at another worker's
    * poller now. After MOST_UNHEARD such edges the kernel is to send no more.
    */
+  @GuardedBy("lock")
   private void noteUnheard() {
     if (++unheard == MOST_UNHEARD) {
       forgetSocket();
@@ -256,8 +261,22 @@ public final class HookedDescriptor extends Pollable {
         | (writer != null ? EpollPoller.OUT : 0);
   }
 
+  /** What a thread waits for here, for dumps; without the lock, so it may be outdated. */
   @Override
   public String toString() {
-    return "descriptor " + fd;
+    boolean sends = writer != null && reader == null;
+    String peer = SocketName.ofPeer(fd);
+    if (!peer.isEmpty()) {
+      return (sends ? "room to send to " : "data from ") + peer + " (descriptor " + fd + ")";
+    }
+    String here = SocketName.ofThisSide(fd);
+    return here.isEmpty()
+        ? "descriptor " + fd
+        : (sends ? "the connection of " : "")
+            + "the socket at "
+            + here
+            + " (descriptor "
+            + fd
+            + ")";
   }
 }

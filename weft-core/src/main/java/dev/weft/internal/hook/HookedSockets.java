@@ -103,10 +103,13 @@ final class HookedSockets {
             : FAILURE + (int) negatedError;
   }
 
-  /** Returns null outside fibers, and in a pinned fiber: its worker could not poll for it. */
+  /**
+   * Returns null outside fibers and workers, and in a pinned fiber: its worker could not poll for
+   * it.
+   */
   private static @Nullable HookedDescriptors descriptorsHere() {
     FiberCore<?> self = HookFamilies.sockets ? FiberCore.currentOrNull() : null;
-    return self == null || !self.canLeaveThread()
+    return self == null || !self.canLeaveThread() || self.isOnHelper()
         ? null
         : HookedDescriptors.of((EpollPoller) self.worker.poller);
   }

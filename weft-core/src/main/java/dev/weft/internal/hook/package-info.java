@@ -14,6 +14,9 @@
  *   (each call of a stream socket)           (DispatcherHook)          └► HookedDescriptor ─► epoll
  *
  *   each of them ──► the JDK's original, outside fibers, in pinned fibers, or if Weft cannot serve
+ *
+ *   VirtualThread.DEFAULT_SCHEDULER.execute  DefaultPool          ──► JvmHost: the thread is a guest
+ *   (a platform thread starts a virtual one) (ThreadHook)              (with -Dweft.threads=all)
  * </pre>
  *
  * <p>Invariants:

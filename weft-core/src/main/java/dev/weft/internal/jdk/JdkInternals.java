@@ -6,9 +6,10 @@ import java.util.List;
 
 /**
  * Everything inside the JDK that Weft copies, replaces, calls or reads: the one table from which
- * the checks of the hook at start and the page {@code docs/jdk-internals.md} come. (Fibers and
- * switching are checked by their own look-ups, which take less time than a search by name.) A test
- * compares it with the look-ups in the code, so a new look-up needs a line here.
+ * the checks of the hook at start and the page {@code docs/jdk-internals.md} come. (Fibers,
+ * switching and the scheduler of all threads are checked by their own look-ups, which take less
+ * time than a search by name.) A test compares it with the look-ups in the code, so a new look-up
+ * needs a line here.
  */
 public final class JdkInternals {
   /** A part of Weft, and how Weft works on a JDK that does not fit it. */
@@ -27,8 +28,12 @@ public final class JdkInternals {
     DISPATCHER("hooked sockets make one or two system calls more a message"),
     /** Queues of the JDK that do not spin on a worker. */
     CARRIER("SynchronousQueue and its like spin before they park"),
+    /** All virtual threads of the JVM, with {@code -Dweft.threads=all}. */
+    THREADS("virtual threads that platform threads start run on the JDK's scheduler"),
     /** Owners of monitors in dumps and deadlock reports. */
     MONITORS("dumps do not name the owners of monitors, and cycles of monitors are not found"),
+    /** Grouped dumps. */
+    DUMPS("a grouped dump takes two to three times as long"),
     /** The main of a program as a fiber, and other conveniences. */
     PROGRAMS("threads that main starts inherit from a fiber; the end of a process takes longer");
 
@@ -54,6 +59,7 @@ public final class JdkInternals {
   public record Row(Part part, String type, String member, String why) {}
 
   private static final String VIRTUAL = "java.lang.VirtualThread";
+  private static final String UNSAFE = "jdk.internal.misc.Unsafe";
 
   private JdkInternals() {}
 
@@ -90,6 +96,11 @@ public final class JdkInternals {
             "jdk.internal.vm.ThreadContainer",
             "",
             "groups fibers by scheduler in the JDK's thread dumps"),
+        row(
+            Part.FIBERS,
+            VIRTUAL,
+            "runContinuation",
+            "what the JDK hands to executors: names the thread of a slice"),
         row(Part.FIBERS, VIRTUAL, "afterDone", "ends a slice in which the thread has ended"),
         row(
             Part.FIBERS,
@@ -142,7 +153,7 @@ public final class JdkInternals {
             "java.lang.Thread",
             "setInterrupt",
             "passes an interrupt to the carrier"),
-        row(Part.SWITCHING, "jdk.internal.misc.Unsafe", "putReferenceRelease", "see U"),
+        row(Part.SWITCHING, UNSAFE, "putReferenceRelease", "see U"),
         row(
             Part.TIMERS,
             "java.lang.VirtualThread$DelayedTaskSchedulers",
@@ -189,6 +200,20 @@ public final class JdkInternals {
             "a worker's thread looks like one with work queued, so that nothing spins on it"),
         row(Part.CARRIER, "java.lang.Thread", "holder", "the group of that thread"),
         row(
+            Part.THREADS,
+            VIRTUAL,
+            "DEFAULT_SCHEDULER",
+            "the pool of threads that platform threads start; Weft's stands in its place"),
+        row(Part.THREADS, VIRTUAL, "U", "sets that field, which is final"),
+        row(Part.THREADS, UNSAFE, "staticFieldBase", "likewise"),
+        row(Part.THREADS, UNSAFE, "staticFieldOffset", "likewise"),
+        row(Part.THREADS, UNSAFE, "putReferenceVolatile", "likewise"),
+        row(
+            Part.DUMPS,
+            "java.lang.ClassFrameInfo",
+            "classOrMemberName",
+            "tells whether two frames are of the same method, without a look at names"),
+        row(
             Part.MONITORS,
             "jdk.internal.vm.ThreadSnapshot",
             "of",
@@ -228,6 +253,11 @@ public final class JdkInternals {
             "java.lang.ThreadLocal$ThreadLocalMap",
             "size",
             "the inheritable locals that main had before it ran as a fiber"),
+        row(
+            Part.PROGRAMS,
+            "java.lang.Thread$FieldHolder",
+            "group",
+            "puts threads that main makes into the group main"),
         row(
             Part.PROGRAMS,
             "java.lang.BaseVirtualThread",

@@ -2,6 +2,7 @@ package dev.weft.internal.jdk;
 
 import java.util.ArrayList;
 import java.util.List;
+import jdk.internal.vm.ContinuationSupport;
 
 /** The JVM flags that Weft needs, and the message if they are missing. */
 public final class RequiredFlags {
@@ -20,9 +21,10 @@ public final class RequiredFlags {
    * Ensures that Weft has the access it needs: by the JVM's flags, or without them by {@link
    * NativeOpening}. To be called by static initializers.
    *
-   * @throws ExceptionInInitializerError if flags are missing, with the exact flags to add. An error
-   *     leaves a static initializer as it is. The JVM would wrap an exception in an error without a
-   *     message, and programs that print only the message would print null.
+   * @throws ExceptionInInitializerError if the JVM has no continuations, or if flags are missing,
+   *     with the exact flags to add. An error leaves a static initializer as it is. The JVM would
+   *     wrap an exception in an error without a message, and programs that print only the message
+   *     would print null.
    */
   public static void check() {
     if (!areEnough()) {
@@ -30,6 +32,11 @@ public final class RequiredFlags {
       if (refusal != null) {
         throw new ExceptionInInitializerError(message(refusal));
       }
+    }
+    if (!ContinuationSupport.isSupported()) {
+      throw new ExceptionInInitializerError(
+          "Weft cannot run on this JVM, which has no continuations: leave out -XX:-VMContinuations,"
+              + " or use a JVM that has them");
     }
   }
 

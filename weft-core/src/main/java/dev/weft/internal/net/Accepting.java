@@ -2,6 +2,7 @@ package dev.weft.internal.net;
 
 import dev.weft.internal.Nanos;
 import dev.weft.internal.poller.Poller;
+import dev.weft.internal.sched.SchedulerCore;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -36,7 +37,7 @@ public final class Accepting {
   /** Waits for the next connection. */
   public NetSocket next(@Nullable Duration limit) throws IOException {
     Duration pause = Duration.ofMillis(1);
-    long start = System.nanoTime();
+    long start = SchedulerCore.timeHere();
     while (true) {
       try {
         NetSocket accepted = socket.accept();
@@ -51,7 +52,7 @@ public final class Accepting {
           report(
               e.getMessage() + "; it goes on when some are free, or raise the limit (ulimit -n)");
         }
-        if (limit != null && System.nanoTime() - start > Nanos.of(limit)) {
+        if (limit != null && SchedulerCore.timeHere() - start > Nanos.of(limit)) {
           throw timeout(limit, e);
         }
         Connecting.pause(socket, pause, "accept at");

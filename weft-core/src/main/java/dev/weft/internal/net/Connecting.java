@@ -3,6 +3,7 @@ package dev.weft.internal.net;
 import dev.weft.internal.Nanos;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.sched.CurrentFiber;
+import dev.weft.internal.sched.SchedulerCore;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
@@ -28,7 +29,7 @@ public final class Connecting {
     NetSocket socket = NetSocket.openStream(address);
     boolean connected = false;
     try {
-      long start = System.nanoTime();
+      long start = SchedulerCore.timeHere();
       if (!begin(socket, address, limit)) {
         do {
           socket.await(Poller.WRITE, left(limit, start), "connect to " + address + " by");
@@ -48,7 +49,7 @@ public final class Connecting {
   /** Begins to connect. A Unix socket with a full backlog fails at once: the caller waits here. */
   private static boolean begin(NetSocket socket, SocketAddress address, @Nullable Duration limit)
       throws IOException {
-    long start = System.nanoTime();
+    long start = SchedulerCore.timeHere();
     for (Duration pause = FIRST_PAUSE; ; pause = longer(pause)) {
       try {
         return socket.connect(address);
@@ -66,7 +67,7 @@ public final class Connecting {
     if (limit == null) {
       return null;
     }
-    long nanos = Nanos.of(limit) - (System.nanoTime() - start);
+    long nanos = Nanos.of(limit) - (SchedulerCore.timeHere() - start);
     return Duration.ofNanos(Math.max(1, nanos));
   }
 

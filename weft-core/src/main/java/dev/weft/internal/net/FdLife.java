@@ -83,7 +83,7 @@ abstract sealed class FdLife extends NetSocket permits FdSocket {
   // ---- waiting ----
 
   @Override
-  void arm(int direction) throws IOException {
+  protected void arm(int direction) throws IOException {
     int needed = READ_INTEREST | (direction == Poller.WRITE ? EpollPoller.OUT : 0);
     EpollPoller at = poller;
     if (at == null || at.isClosed() || (interest & needed) != needed) {

@@ -8,7 +8,7 @@ import java.net.NoRouteToHostException;
 import java.net.SocketException;
 
 /** Errors of sockets as the exceptions that Java has for them, with what was being done. */
-final class NetErrors {
+public final class NetErrors {
   private NetErrors() {}
 
   /** Returns the exception for an error number; {@code doing} is as in "connect to /[::1]:80". */
@@ -35,7 +35,7 @@ final class NetErrors {
   }
 
   /** Returns the JDK's exception with what was being done, which it does not say. */
-  static IOException explained(IOException e, String doing) {
+  public static IOException explained(IOException e, String doing) {
     String message = "cannot " + doing + ": " + e.getMessage();
     IOException explained =
         switch (e) {

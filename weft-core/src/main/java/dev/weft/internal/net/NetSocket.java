@@ -41,16 +41,28 @@ public abstract class NetSocket extends Pollable {
 
   /** Opens a socket for connecting to the address. */
   public static NetSocket openStream(SocketAddress address) throws IOException {
+    WorldNetwork simulated = WorldNetwork.here();
+    if (simulated != null) {
+      return simulated.openStream(address);
+    }
     return Poller.isEpoll() ? FdSocket.newStream(address) : NioSocket.newStream(address);
   }
 
   /** Opens a socket for listening at the address. */
   public static NetSocket openListener(SocketAddress address) throws IOException {
+    WorldNetwork simulated = WorldNetwork.here();
+    if (simulated != null) {
+      return simulated.openListener(address);
+    }
     return Poller.isEpoll() ? FdSocket.newListener(address) : NioSocket.newListener(address);
   }
 
   /** Opens a datagram socket for use at the address. */
   public static NetSocket openDatagram(SocketAddress address) throws IOException {
+    WorldNetwork simulated = WorldNetwork.here();
+    if (simulated != null) {
+      return simulated.openDatagram(address);
+    }
     return Poller.isEpoll() ? FdSocket.newDatagram(address) : NioSocket.newDatagram(address);
   }
 
@@ -165,8 +177,8 @@ public abstract class NetSocket extends Pollable {
     }
   }
 
-  /** Sees to it that the poller tells of this direction. */
-  abstract void arm(int direction) throws IOException;
+  /** Ensures that {@link #onReady} is called when this direction becomes ready. */
+  protected abstract void arm(int direction) throws IOException;
 
   @Override
   protected final void onReady(int directions, boolean isEnded) {
@@ -181,7 +193,12 @@ public abstract class NetSocket extends Pollable {
     }
   }
 
-  final void signalAll() {
+  /** Records whether a direction may be tried; for sockets of a {@link WorldNetwork}. */
+  protected final void setReady(int direction, boolean isReady) {
+    (direction == Poller.READ ? readable : writable).set(isReady);
+  }
+
+  protected final void signalAll() {
     readable.signal();
     writable.signal();
   }

@@ -278,7 +278,7 @@ final class NioSocket extends NetSocket {
   // ---- life ----
 
   @Override
-  void arm(int direction) throws IOException {
+  protected void arm(int direction) throws IOException {
     NioPoller at = poller;
     SelectionKey registered = key;
     if (at == null || registered == null || at.isClosed()) {

@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  * Leiserson, "Scheduling Multithreaded Computations by Work Stealing", 1994).
  *
  * <pre>
- *   woken       w1 w2 w3                 first in, first out
+ *   woken       w1 w2 w3                 first in, first out; but a fiber that waits for the end of
+ *                                        one of its family is added to that family: it would join
+ *                                        the next at once, and wait again
  *   families    c1 c2 c3 │ b2 b3 │ a4    the latest family first, each in the order of its birth;
  *                                     ▲  another worker takes from this end: the largest subtrees
  *   others      y1 o1 o2                 first in, first out
@@ -34,27 +36,49 @@ import org.jspecify.annotations.Nullable;
 public final class WokenFirstQueue implements Policy.ReadyQueue {
   private static final int TURNS = 64;
 
+  /** The fibers that one fiber has started in one slice. */
+  private static final class Family extends ArrayDeque<Fiber<?>> {
+    private static final long serialVersionUID = 1;
+
+    // the id of the fiber that started them: a reference would keep it alive
+    private final long parent;
+
+    Family(long parent) {
+      this.parent = parent;
+    }
+  }
+
   private final ArrayDeque<Fiber<?>> woken = new ArrayDeque<>(64);
-  private final ArrayDeque<ArrayDeque<Fiber<?>>> families = new ArrayDeque<>(64);
+  private final ArrayDeque<Family> families = new ArrayDeque<>(64);
   private final ArrayDeque<Fiber<?>> others = new ArrayDeque<>(64);
 
   private int inFamilies;
 
   // the first family, if the running fiber has started it and may add to it; else null
-  private @Nullable ArrayDeque<Fiber<?>> growing;
+  private @Nullable Family growing;
+
+  // the id of the fiber that next() returned last
+  private long running;
 
   private int turn;
 
   @Override
   public void add(Fiber<?> fiber, long now) {
-    (((FiberCore<?>) fiber).hasStarted() ? woken : others).add(fiber);
+    FiberCore<?> core = (FiberCore<?>) fiber;
+    Family latest = core.joins ? families.peekFirst() : null;
+    if (latest != null && latest.parent == fiber.id()) {
+      latest.add(fiber);
+      inFamilies++;
+    } else {
+      (core.hasStarted() ? woken : others).add(fiber);
+    }
   }
 
   @Override
   public void addNew(Fiber<?> fiber, long now) {
-    ArrayDeque<Fiber<?>> family = growing;
+    Family family = growing;
     if (family == null) {
-      family = new ArrayDeque<>();
+      family = new Family(running);
       families.addFirst(family);
       growing = family;
     }
@@ -72,7 +96,9 @@ public final class WokenFirstQueue implements Policy.ReadyQueue {
     growing = null;
     turn = (turn + 1) % TURNS;
     Fiber<?> longest = turn == 0 ? lastOfFamilies() : turn == TURNS / 2 ? others.poll() : null;
-    return longest != null ? longest : first();
+    Fiber<?> next = longest != null ? longest : first();
+    running = next == null ? 0 : next.id();
+    return next;
   }
 
   private @Nullable Fiber<?> first() {
@@ -93,17 +119,17 @@ public final class WokenFirstQueue implements Policy.ReadyQueue {
   }
 
   private @Nullable Fiber<?> firstOfFamilies() {
-    ArrayDeque<Fiber<?>> latest = families.peekFirst();
+    Family latest = families.peekFirst();
     return latest == null ? null : left(latest, latest.pollFirst());
   }
 
   private @Nullable Fiber<?> lastOfFamilies() {
-    ArrayDeque<Fiber<?>> oldest = families.peekLast();
+    Family oldest = families.peekLast();
     return oldest == null ? null : left(oldest, oldest.pollLast());
   }
 
   /** Counts a fiber out of its family, which is the first or the last; drops an empty family. */
-  private @Nullable Fiber<?> left(ArrayDeque<Fiber<?>> family, @Nullable Fiber<?> fiber) {
+  private @Nullable Fiber<?> left(Family family, @Nullable Fiber<?> fiber) {
     inFamilies--;
     if (family.isEmpty()) {
       if (family == families.peekFirst()) {

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.internal.lock.SpinLock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -64,12 +65,20 @@ public final class EpollPoller extends Poller {
   private MemorySegment state = MemorySegment.NULL;
   private boolean nanoseconds = true;
 
-  // read by the polling thread, replaced and written under the lock of slotsLock
+  // read by the polling thread, replaced and written under slotsLock
   private volatile AtomicReferenceArray<@Nullable Pollable> slots = new AtomicReferenceArray<>(64);
   private final SpinLock slotsLock = new SpinLock(); // no monitor: fibers and workers take it
+
+  @GuardedBy("slotsLock")
   private int[] free = new int[64];
+
+  @GuardedBy("slotsLock")
   private int freeCount;
+
+  @GuardedBy("slotsLock")
   private int usedSlots = 1; // slot 0 belongs to the eventfd
+
+  @GuardedBy("slotsLock")
   private int lastNumber;
 
   // an object of the hook's; the worker's thread only
@@ -207,6 +216,7 @@ public final class EpollPoller extends Poller {
     }
   }
 
+  @GuardedBy("slotsLock")
   private void grow() {
     AtomicReferenceArray<@Nullable Pollable> bigger =
         new AtomicReferenceArray<>(2 * slots.length());

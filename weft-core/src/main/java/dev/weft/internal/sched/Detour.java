@@ -1,9 +1,15 @@
 package dev.weft.internal.sched;
 
-/** A blocking call of a fiber as its scheduler sees it: the way to a helper thread and back. */
+/**
+ * The way of a fiber to a thread that is no worker, and back, as its scheduler sees it: for a
+ * blocking call to a helper thread, for long computations to a computing thread ({@link SetApart}).
+ */
 public interface Detour {
   /** Returns whether a helper runs the fiber now. */
   boolean isOnHelper();
+
+  /** Returns whether the fiber stays on its helper when it waits. */
+  boolean pins();
 
   /** Returns whether the fiber waits for a helper. */
   boolean isWaiting();

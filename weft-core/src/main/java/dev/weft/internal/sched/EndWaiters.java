@@ -1,5 +1,6 @@
 package dev.weft.internal.sched;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.internal.lock.SpinLock;
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +17,13 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 final class EndWaiters extends SpinLock {
+  @GuardedBy("this")
   private @Nullable EndWaiter oldest;
+
+  @GuardedBy("this")
   private @Nullable EndWaiter newest;
+
+  @GuardedBy("this")
   private boolean closed;
 
   /** Adds a waiter; returns false if the fiber has ended. */
@@ -34,7 +40,8 @@ final class EndWaiters extends SpinLock {
     }
   }
 
-  /** Adds a waiter; under the lock. */
+  /** Adds a waiter. */
+  @GuardedBy("this")
   void link(EndWaiter added) {
     added.older = newest;
     if (newest == null) {

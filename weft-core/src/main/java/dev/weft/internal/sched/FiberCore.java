@@ -3,6 +3,7 @@ package dev.weft.internal.sched;
 import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
 import dev.weft.internal.Started;
+import dev.weft.internal.WaitWords;
 import dev.weft.internal.switching.Mounting;
 import dev.weft.internal.switching.Pinning;
 import dev.weft.internal.switching.RawContinuation;
@@ -48,7 +49,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
   private static final Object SUSPENDED = named("schedule(fiber)");
 
   /** What a sleeping fiber waits for. */
-  public static final Object SLEEPING = named("sleep");
+  public static final Object SLEEPING = named(WaitWords.SLEEP);
 
   static final VarHandle TURN;
   private static final VarHandle PERMIT;
@@ -113,7 +114,13 @@ public final class FiberCore<T> extends FiberCancel<T> {
   // how often it has disabled the hook and not enabled it again; this fiber only
   private int hookDisabled;
 
-  // its blocking call, while it is in one; set by this fiber
+  // whether it waits in join(), for WokenFirstQueue; written by this fiber
+  public boolean joins;
+
+  // when its last long slice ended, in ticks of SetApart; 0: it had none
+  int lastLongSlice;
+
+  // its blocking call, set by this fiber while it is in one; or a SetApart
   public volatile @Nullable Detour away;
 
   // the worker that lists it in its registry, and its index there; under that worker's duty lock
@@ -131,18 +138,18 @@ public final class FiberCore<T> extends FiberCancel<T> {
     TURN.set(this, QUEUED); // so that thread() does not queue it before begin() does
   }
 
-  /** Creates the fiber of a virtual thread that code inside the host has started. */
-  FiberCore(FiberCore<?> host, Thread thread, Runnable slice) {
+  /** Creates the fiber of a virtual thread that a fiber, or a platform thread (null), started. */
+  FiberCore(SchedulerCore scheduler, @Nullable FiberCore<?> host, Thread thread, Runnable slice) {
     super(
         new FiberOptions(
             thread.getName().isEmpty() ? null : thread.getName(),
-            host.priority(),
+            host != null ? host.priority() : 0,
             FiberOptions.ANY_THREAD),
         thread,
         slice);
-    this.scheduler = host.scheduler;
-    this.home = host.worker;
-    this.worker = host.worker;
+    this.scheduler = scheduler;
+    this.home = host != null ? host.worker : scheduler.placement.forNew(null);
+    this.worker = home;
     this.boundThread = FiberOptions.ANY_THREAD;
     this.guest = true;
   }
@@ -351,7 +358,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
    * is not enough, since callbacks of its future may wait.
    */
   public boolean isGone() {
-    return abandoned && canLeaveThread();
+    return abandoned && canLeaveThread() && !isOnHelper();
   }
 
   // ---- the hook, as this fiber has it ----
@@ -420,7 +427,14 @@ public final class FiberCore<T> extends FiberCancel<T> {
     return isOnHelper() ? null : worker;
   }
 
-  /** Returns whether a helper runs this fiber, for a blocking call. */
+  /** Leaves the computing thread that runs this fiber, the current one, if one does. */
+  public void returnToWorker() {
+    if (away instanceof SetApart apart) {
+      apart.end();
+    }
+  }
+
+  /** Returns whether a helper, or a computing thread, runs this fiber. */
   public boolean isOnHelper() {
     Detour call = away;
     return call != null && call.isOnHelper();
@@ -428,7 +442,13 @@ public final class FiberCore<T> extends FiberCancel<T> {
 
   /** Returns whether this fiber, which runs or waits, unmounts from its carrier when it waits. */
   public boolean canLeaveThread() {
-    return hookDisabled == 0 && !isOnHelper();
+    Detour call = away;
+    return hookDisabled == 0 && !(call != null && call.pins() && call.isOnHelper());
+  }
+
+  /** Returns whether its thread has ended: it is in a registry only until its worker removes it. */
+  boolean hasLeft() {
+    return turn == OVER;
   }
 
   /** Returns whether no worker has queued it yet. */
@@ -468,31 +488,5 @@ public final class FiberCore<T> extends FiberCancel<T> {
 
   void setOver() {
     over = true;
-  }
-
-  // ---- leak checks ----
-
-  /** Takes the probe of a leak check; returns false if the fiber has not begun to run. */
-  boolean hold(LeakProbe probe) {
-    if (!hasStarted() || body != null) {
-      return false;
-    }
-    body = probe;
-    return true;
-  }
-
-  public boolean holds(LeakProbe probe) {
-    return body == probe;
-  }
-
-  void dropProbe() {
-    if (body instanceof LeakProbe) {
-      body = null;
-    }
-  }
-
-  /** Returns whether its body has begun; a guest's body counts as begun. */
-  public boolean hasStarted() {
-    return body == null || body instanceof LeakProbe;
   }
 }

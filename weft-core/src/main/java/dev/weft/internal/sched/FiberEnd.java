@@ -176,6 +176,9 @@ public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
     }
     WaitLimit timeout = limit == null ? null : Timeout.of(self, limit);
     try {
+      if (self != null) {
+        self.joins = true;
+      }
       while (!isDone()) {
         FiberCore.throwIfInterrupted(self);
         if (timeout == null) {
@@ -191,6 +194,9 @@ public abstract sealed class FiberEnd<T> extends Fiber<T> permits FiberThread {
       }
       throw e;
     } finally {
+      if (self != null) {
+        self.joins = false;
+      }
       if (timeout != null) {
         timeout.close();
       }

@@ -57,21 +57,37 @@ public final class FiberRegistry {
     }
   }
 
-  List<FiberCore<?>> all() {
-    return some(0, size);
+  int size() {
+    return size;
   }
 
-  /** Returns at most so many fibers from a place on; fewer at the end of the registry. */
-  List<FiberCore<?>> some(int from, int most) {
+  /**
+   * Copies at most so many places from one on, for {@link #fibersIn}; fewer at the end of the
+   * registry. It looks at no fiber: each would be a cache miss under the duty lock, and the worker
+   * waits for that lock.
+   */
+  @Nullable Object[] copy(int from, int most) {
     int end = Math.min(size, from + most);
-    List<FiberCore<?>> some = new ArrayList<>(Math.max(0, end - from));
-    for (int i = from; i < end; i++) {
-      FiberCore<?> fiber = fiberOf(at(i));
+    @Nullable Object[] places = new @Nullable Object[Math.max(0, end - from)];
+    for (int i = from; i < end; ) {
+      int inBlock = i & (BLOCK - 1);
+      int length = Math.min(BLOCK - inBlock, end - i);
+      System.arraycopy(blocks.get(i >> BLOCK_SHIFT), inBlock, places, i - from, length);
+      i += length;
+    }
+    return places;
+  }
+
+  /** Returns the fibers in copied places; called without the lock. */
+  static List<FiberCore<?>> fibersIn(@Nullable Object[] places) {
+    List<FiberCore<?>> found = new ArrayList<>(places.length);
+    for (Object place : places) {
+      FiberCore<?> fiber = fiberOf(place);
       if (fiber != null) {
-        some.add(fiber);
+        found.add(fiber);
       }
     }
-    return some;
+    return found;
   }
 
   /** Makes the probe of a fiber that is held weakly. */

@@ -244,4 +244,30 @@ public abstract sealed class FiberThread<T> extends FiberEnd<T> permits FiberCan
   final boolean isSlice(Runnable candidate) {
     return slice == candidate;
   }
+
+  // ---- leak checks ----
+
+  /** Takes the probe of a leak check; returns false if the fiber has not begun to run. */
+  final boolean hold(LeakProbe probe) {
+    if (!hasStarted() || body != null) {
+      return false;
+    }
+    body = probe;
+    return true;
+  }
+
+  public final boolean holds(LeakProbe probe) {
+    return body == probe;
+  }
+
+  final void dropProbe() {
+    if (body instanceof LeakProbe) {
+      body = null;
+    }
+  }
+
+  /** Returns whether its body has begun; a guest's body counts as begun. */
+  public final boolean hasStarted() {
+    return body == null || body instanceof LeakProbe;
+  }
 }

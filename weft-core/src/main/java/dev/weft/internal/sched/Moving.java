@@ -8,6 +8,7 @@ final class Moving {
 
   /** Moves the current fiber to a worker, bound to its thread or to none. */
   static void move(FiberCore<?> self, SchedulerCore target, Worker place, int bound) {
+    self.returnToWorker();
     if (self.isOnHelper()) {
       throw new IllegalStateException(
           "cannot switch " + self + ": it is in a blocking call, pinned to a helper thread");
@@ -23,7 +24,7 @@ final class Moving {
       throw pinned(self, "Hook.disable()");
     }
     if (target != from) {
-      target.countBegun(null); // first: a stopped scheduler throws
+      countBegun(self, target); // first: a stopped scheduler throws
     }
     int boundBefore = self.boundThread();
     self.setBoundThread(bound);
@@ -39,10 +40,18 @@ final class Moving {
       self.home = left;
       if (target != from) {
         self.setScheduler(from);
-        target.countEnded();
+        target.countEnded(self);
         Deadline.move(self.blocks, left);
       }
       throw pinned(self, "a native method on its stack");
+    }
+  }
+
+  private static void countBegun(FiberCore<?> self, SchedulerCore target) {
+    if (self.isGuest()) {
+      target.countGuest();
+    } else {
+      target.countBegun(null);
     }
   }
 

@@ -2,7 +2,10 @@ package dev.weft.internal.sched;
 
 import dev.weft.Body;
 import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
+import dev.weft.internal.JvmThreads;
 import dev.weft.internal.Uninterrupted;
+import dev.weft.internal.jdk.RequiredFlags;
 import dev.weft.internal.switching.ChildrenOfMain;
 
 /**
@@ -21,18 +24,41 @@ import dev.weft.internal.switching.ChildrenOfMain;
 public final class ProgramMain {
   private ProgramMain() {}
 
+  /**
+   * Checks that Weft can run on this JVM.
+   *
+   * @throws ExceptionInInitializerError if it cannot; the message says why
+   */
+  public static void checkJvm() {
+    RequiredFlags.check();
+  }
+
+  /**
+   * Has the virtual threads of a program run on so many threads of Weft, if they are to. Its main
+   * stays on the calling thread, which may start virtual threads when this has returned.
+   */
+  public static void hostVirtualThreads(int threads) {
+    if (JvmThreads.ALL) {
+      JvmHost.chooseThreads(threads);
+      Scheduler.builder(); // prepares the JDK
+      Surroundings.get().awaitPreparation();
+    }
+  }
+
   /** Runs a body that does not throw. */
   public static void run(int threads, Body main) {
     SchedulerCore scheduler = SchedulerCore.of(SchedulerConfig.ofProgram(threads));
+    ThreadGroup group = Thread.currentThread().getThreadGroup();
     FiberCore<Void> fiber =
         scheduler.begin(
             FiberOptions.named("main"),
             (Body)
                 () -> {
-                  ChildrenOfMain.begin();
+                  ChildrenOfMain.begin(group);
                   main.run();
                 });
     scheduler.programMain = fiber;
+    JvmHost.choose(scheduler);
     scheduler.start();
     Uninterrupted.await(fiber::join);
     for (int i = 0; i < 100 && !scheduler.live.isZero(); i++) {

@@ -4,6 +4,8 @@ import dev.weft.Body;
 import dev.weft.Fiber;
 import dev.weft.FiberDump;
 import dev.weft.FiberOptions;
+import dev.weft.GroupedDump;
+import dev.weft.Policy;
 import dev.weft.SchedulerStats;
 import dev.weft.internal.Clock;
 import dev.weft.internal.Log;
@@ -36,7 +38,10 @@ public final class SchedulerCore extends SchedulerLife {
   public static final FiberOptions DEFAULT_OPTIONS =
       new FiberOptions(null, 0, FiberOptions.ANY_THREAD);
 
-  public final Clock clock = Clock.SYSTEM;
+  /** The simulated world that it runs in; null: the machine. */
+  public final @Nullable World world;
+
+  public final Clock clock;
   public final Worker[] workers;
   final long sliceNanos;
   public final long blockedNanos;
@@ -53,11 +58,16 @@ public final class SchedulerCore extends SchedulerLife {
   // true while the watchdog has marked a worker stuck
   public volatile boolean anyStuck;
 
+  // true once it runs a virtual thread that a platform thread has started
+  public volatile boolean hostsJvm;
+
   // the fiber that runs main() of a whole program, under ./weft run
   public volatile @Nullable FiberCore<?> programMain;
 
-  private SchedulerCore(SchedulerConfig config) {
+  private SchedulerCore(SchedulerConfig config, @Nullable World world) {
     super(config);
+    this.world = world;
+    this.clock = world == null ? Clock.SYSTEM : world.clock();
     this.sliceNanos = Nanos.of(config.policy().slice());
     this.blockedNanos = Nanos.of(config.blockedAfter());
     this.workers = new Worker[config.threads()];
@@ -80,7 +90,24 @@ public final class SchedulerCore extends SchedulerLife {
   /** Builds a scheduler that is still to be started. */
   public static SchedulerCore of(SchedulerConfig config) {
     Surroundings.get().building();
-    return new SchedulerCore(config);
+    return new SchedulerCore(config, null);
+  }
+
+  /**
+   * Builds a scheduler in a simulated world. It is not started or stopped: its fibers run while a
+   * thread is in {@link Worker#serve(World)} of its one worker.
+   *
+   * @param policy makes the ready queue, by which the world chooses the next fiber
+   */
+  public static SchedulerCore of(String name, Policy policy, World world) {
+    Surroundings.get().building();
+    return new SchedulerCore(SchedulerConfig.ofWorld(name, policy), world);
+  }
+
+  /** Returns the time by the clock of the current fiber's scheduler, or else by the JVM's clock. */
+  public static long timeHere() {
+    FiberCore<?> self = FiberCore.currentOrNull();
+    return (self != null ? self.core().clock : Clock.SYSTEM).nanoTime();
   }
 
   /** See {@link dev.weft.Scheduler#shared}. */
@@ -89,13 +116,14 @@ public final class SchedulerCore extends SchedulerLife {
   }
 
   private static final class Shared {
-    static final SchedulerCore SCHEDULER = started();
+    static final SchedulerCore SCHEDULER = started(SchedulerConfig.shared());
+  }
 
-    private static SchedulerCore started() {
-      SchedulerCore shared = of(SchedulerConfig.shared());
-      shared.start();
-      return shared;
-    }
+  /** Builds and starts a scheduler. */
+  static SchedulerCore started(SchedulerConfig config) {
+    SchedulerCore scheduler = of(config);
+    scheduler.start();
+    return scheduler;
   }
 
   /** Returns the scheduler of the current fiber; outside fibers the shared scheduler. */
@@ -206,18 +234,49 @@ public final class SchedulerCore extends SchedulerLife {
       here.countBegun();
       return;
     }
-    live.beginOutside();
-    if (!isOpen()) {
-      live.endOutside();
-      throw new RejectedExecutionException(this + " has been stopped");
-    }
+    countBegunOutside();
     if (keepAlive != null) {
       keepAlive.ensure();
     }
   }
 
-  /** Counts a fiber that did not end on a worker: it failed to start, or moved away. */
-  public void countEnded() {
+  /** Counts a virtual thread of the program, which does not keep the process alive. */
+  void countGuest() {
+    countBegunOutside();
+    if (keepAlive != null) {
+      keepAlive.guestBegan();
+    }
+  }
+
+  private void countBegunOutside() {
+    live.beginOutside();
+    if (!isOpen()) {
+      live.endOutside();
+      throw new RejectedExecutionException(this + " has been stopped");
+    }
+  }
+
+  /** Called when a fiber has ended here, or leaves, before it is counted as ended. */
+  void noteGone(FiberCore<?> fiber) {
+    if (keepAlive != null && fiber.isGuest()) {
+      keepAlive.guestGone();
+    }
+  }
+
+  /** Forgets a fiber that has ended on a thread that is no worker. */
+  public void retireOutside(FiberCore<?> fiber) {
+    Worker.unregister(fiber);
+    countEnded(fiber);
+  }
+
+  /** Counts a fiber that did not end on a worker, or that moved away. */
+  void countEnded(FiberCore<?> fiber) {
+    noteGone(fiber);
+    countEnded();
+  }
+
+  /** Counts a fiber that failed to start. */
+  private void countEnded() {
     live.endOutside();
     wakeToStop();
   }
@@ -247,9 +306,9 @@ public final class SchedulerCore extends SchedulerLife {
     return workers[thread];
   }
 
-  boolean hasStealable() {
+  boolean isCrowded() {
     for (Worker worker : workers) {
-      if (worker.hasStealable()) {
+      if (worker.isCrowded()) {
         return true;
       }
     }
@@ -287,7 +346,7 @@ public final class SchedulerCore extends SchedulerLife {
   }
 
   @Override
-  void release() {
+  public void release() {
     container.deregister();
   }
 
@@ -314,6 +373,11 @@ public final class SchedulerCore extends SchedulerLife {
   }
 
   @Override
+  public GroupedDump groupedDump() {
+    return Surroundings.get().groupedDump(this);
+  }
+
+  @Override
   public List<FiberDump.Entry> leaks() {
     return Surroundings.get().leaks(this);
   }
@@ -330,7 +394,13 @@ public final class SchedulerCore extends SchedulerLife {
       worker.forEachFiber(all::add);
     }
     all.sort(Comparator.comparingLong(FiberCore::id));
-    return all.stream();
+    List<FiberCore<?>> once = new ArrayList<>(all.size());
+    for (FiberCore<?> fiber : all) {
+      if (once.isEmpty() || once.getLast() != fiber) {
+        once.add(fiber);
+      }
+    }
+    return once.stream();
   }
 
   /** Returns how many slices have begun. */

@@ -1,6 +1,7 @@
 package dev.weft.internal.sched;
 
 import dev.weft.Scheduler;
+import dev.weft.internal.JvmThreads;
 import dev.weft.internal.Log;
 import dev.weft.internal.Nanos;
 import dev.weft.internal.Uninterrupted;
@@ -111,7 +112,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
   abstract int pendingEvents();
 
   /** Releases what the JVM holds beyond the end of the threads. */
-  abstract void release();
+  public abstract void release();
 
   // ---- start ----
 
@@ -126,6 +127,9 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
       caller = Thread.currentThread();
     }
     startThreads(config.useCaller() ? 1 : 0);
+    if (JvmThreads.ALL) {
+      Surroundings.get().awaitPreparation(); // the caller may start virtual threads next
+    }
     return this;
   }
 
@@ -434,6 +438,11 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
   /** Returns whether a waiting stop() has to fail if the fibers are deadlocked. */
   public final boolean failsOnDeadlock() {
     return config.failOnDeadlock() && state == STOPPING && deadlock == null;
+  }
+
+  /** Returns whether fibers that compute are set apart: see {@link SetApart}. */
+  final boolean separatesComputing() {
+    return config.separateComputing() && threads() > 1;
   }
 
   /** Returns whether a waiting stop() has to report leaks. */

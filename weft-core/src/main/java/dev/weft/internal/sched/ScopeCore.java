@@ -10,7 +10,7 @@ import dev.weft.time.Timer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -57,8 +57,8 @@ public final class ScopeCore extends Scope {
     AROUND
   }
 
-  private final Thread owner = Thread.currentThread();
-  private final @Nullable FiberCore<?> ownerFiber = FiberCore.currentOrNull();
+  final Thread owner = Thread.currentThread();
+  final @Nullable FiberCore<?> ownerFiber = FiberCore.currentOrNull();
   private final OpenBlocks blocks = OpenBlocks.of(ownerFiber);
   private final int depth = blocks.shields();
   final @Nullable Deadline around = blocks.deadline();
@@ -68,8 +68,8 @@ public final class ScopeCore extends Scope {
   private final @Nullable Duration limit;
   private final @Nullable Timer deadline;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Set<FiberCore<?>> running = new HashSet<>();
+  final ReentrantLock lock = new ReentrantLock();
+  final Set<FiberCore<?>> running = new LinkedHashSet<>(); // a cancel goes to the oldest first
   private volatile State state = State.OPEN; // written under the lock
   private boolean cancelled;
   private @Nullable Limit passed; // the limit that cancelled it; null if something else did
@@ -160,7 +160,7 @@ public final class ScopeCore extends Scope {
     return false;
   }
 
-  private @Nullable ScopeCore parent() {
+  @Nullable ScopeCore parent() {
     return outer != null ? outer : ownerFiber == null ? null : ownerFiber.memberOf;
   }
 

@@ -35,17 +35,22 @@ public final class Slice {
   static boolean runOn(Worker worker, FiberCore<?> fiber) {
     enter(fiber, worker);
     worker.beginSlice(fiber);
-    Object event = FlightEvents.recording() ? FlightEvents.beginSlice() : null;
+    Object event = FlightEvents.recording() ? beginEvents(fiber) : null;
     int end = runOrNote(worker, fiber);
     if (event != null) {
       FlightEvents.endSlice(event, worker.index, fiber);
     }
-    worker.endSlice(fiber);
+    worker.endSlice(fiber, event != null);
     if (isLast(fiber, end)) {
       worker.retire(fiber);
       return false;
     }
     return leave(fiber, end, worker.now()) && worker.keepsReady(fiber);
+  }
+
+  private static @Nullable Object beginEvents(FiberCore<?> fiber) {
+    FlightEvents.recordPark(fiber, () -> Mounting.stackOf(fiber.ownThread()));
+    return FlightEvents.beginSlice();
   }
 
   private static int runOrNote(Worker worker, FiberCore<?> fiber) {

@@ -1,6 +1,7 @@
 package dev.weft.internal.sched;
 
 import dev.weft.FiberDump;
+import dev.weft.GroupedDump;
 import dev.weft.SchedulerStats;
 import java.util.List;
 import java.util.Objects;
@@ -50,6 +51,9 @@ public abstract class Surroundings {
 
   /** Takes a dump of a scheduler. */
   public abstract FiberDump dump(SchedulerCore scheduler);
+
+  /** Takes a dump of a scheduler with its fibers in groups. */
+  public abstract GroupedDump groupedDump(SchedulerCore scheduler);
 
   /** Finds the leaked fibers of a scheduler. */
   public abstract List<FiberDump.Entry> leaks(SchedulerCore scheduler);

@@ -3,6 +3,7 @@ package dev.weft.internal.sched;
 import dev.weft.Fiber;
 import dev.weft.internal.Log;
 import java.lang.Thread.UncaughtExceptionHandler;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -75,6 +76,15 @@ public final class UnobservedFailures {
             report(fiber, failure);
           }
         });
+  }
+
+  /**
+   * Removes the failures without a report; for a simulated world, which has a report of its own.
+   */
+  public List<Throwable> takeAll() {
+    List<Throwable> taken = failed.values().stream().map(Failed::cause).toList();
+    failed.clear();
+    return taken;
   }
 
   public void reportAll() {

@@ -3,6 +3,7 @@ package dev.weft.internal.sched;
 import dev.weft.Policy;
 import dev.weft.SchedulerStats;
 import dev.weft.internal.events.FlightEvents;
+import dev.weft.internal.events.Lane;
 import dev.weft.internal.poller.CallMemory;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.timer.TimerNode;
@@ -96,6 +97,7 @@ public final class Worker extends WorkerQueue {
   // this worker's thread only
   private int batch = FIRST_BATCH;
   private long batchBegan;
+  private long slicesBefore;
   private boolean justSlept = true;
 
   // true while it polls, and so makes fibers ready that wait for sockets; this worker's thread only
@@ -118,6 +120,12 @@ public final class Worker extends WorkerQueue {
   // set by the watchdog every 10 ms: a batch under way ends with its current slice, in case slices
   // have just become long
   public volatile boolean batchIsLong;
+
+  // set by the watchdog to the number of a slice that takes 10 ms or more
+  public volatile long longSlice;
+
+  // what it did in the last seconds, while a console looks; else null
+  public volatile @Nullable Lane lane;
 
   // set by this worker's thread when it has taken its last ready fiber, cleared by the sentry: a
   // worker that emptied its queue since the last look is not overloaded
@@ -147,21 +155,59 @@ public final class Worker extends WorkerQueue {
 
   /** Serves until the scheduler has stopped. */
   void run() {
-    Surroundings.get().awaitPreparation();
-    thread = Thread.currentThread();
-    OF_THIS_THREAD.set(this);
-    interrupted = Thread.interrupted();
+    beginServing();
     try {
       while (!scheduler.hasStopped()) {
         serve();
       }
     } finally {
-      thread = null;
-      OF_THIS_THREAD.remove();
+      endServing();
       poller.close();
       if (interrupted) {
         Thread.currentThread().interrupt(); // meant for the caller, not for a fiber
       }
+    }
+  }
+
+  private void beginServing() {
+    Surroundings.get().awaitPreparation();
+    thread = Thread.currentThread();
+    OF_THIS_THREAD.set(this);
+    interrupted = Thread.interrupted();
+  }
+
+  private void endServing() {
+    unregisterEnded();
+    thread = null;
+    OF_THIS_THREAD.remove();
+  }
+
+  /**
+   * Serves as the world says, one slice at a time, until the world is over. A loop of its own, so
+   * that the loop of other schedulers pays nothing for worlds; in a world nothing sleeps or polls.
+   */
+  public void serve(World world) {
+    beginServing();
+    try {
+      FiberCore<?> yielded = null;
+      while (!world.isOver()) {
+        world.settle();
+        now = scheduler.clock.nanoTime();
+        takeInboxAndTimers(now, due, takeDue);
+        FiberCore<?> fiber = next(yielded);
+        yielded = null;
+        if (fiber != null) {
+          yielded = Slice.runOn(this, fiber) ? fiber : null;
+          world.afterSlice(fiber);
+        } else if (inboxIsEmpty() && setWakeTimeIfEmpty()) {
+          world.jump(wakeTime());
+        }
+      }
+      if (yielded != null) {
+        addReady(yielded);
+      }
+    } finally {
+      endServing();
     }
   }
 
@@ -202,6 +248,7 @@ public final class Worker extends WorkerQueue {
     now = scheduler.clock.nanoTime();
     if (worker == this) {
       fitBatch();
+      unregisterEnded();
     }
     if (worker.poller.isMade() && worker.pollIsDue(this)) {
       polls = true;
@@ -217,6 +264,10 @@ public final class Worker extends WorkerQueue {
   /** Fits the next batch to the time that the last one took. */
   private void fitBatch() {
     long took = now - batchBegan;
+    if (!justSlept) {
+      noteBatch(took, slices() - slicesBefore);
+    }
+    slicesBefore = slices();
     if (justSlept) {
       batch = FIRST_BATCH;
       polledTime = now;
@@ -338,7 +389,7 @@ public final class Worker extends WorkerQueue {
         ranDry = true;
       }
     } else {
-      tellOthers(steals && yielded != null);
+      tellOthers(steals && yielded != null && isCrowd(left));
     }
     return next;
   }
@@ -361,17 +412,41 @@ public final class Worker extends WorkerQueue {
     if (timed) {
       fiber.since = now; // read after the last slice, or before the first of the batch
     }
+    Lane watched = lane;
+    if (watched != null) {
+      watched.beginSlice(fiber, now);
+    }
   }
 
   /** Called by {@link Slice} after the slice, before the fiber can be made ready elsewhere. */
-  void endSlice(FiberCore<?> fiber) {
+  void endSlice(FiberCore<?> fiber, boolean recording) {
     if (timed) {
       long start = now;
       now = scheduler.clock.nanoTime();
       noteSlice(fiber, now - start);
+    } else if (recording || lane != null) {
+      now = scheduler.clock.nanoTime(); // the wait that begins is measured from here
+    }
+    if (longSlice == slices()) {
+      noteLongSlice(fiber);
+    }
+    Lane watched = lane;
+    if (watched != null) {
+      watched.endSlice(now);
     }
     countNoSlice();
     assert checkNoPark(fiber);
+  }
+
+  /** Called after a slice that the watchdog has found to be long. */
+  private void noteLongSlice(FiberCore<?> fiber) {
+    if (scheduler.separatesComputing()) {
+      try {
+        SetApart.noteLongSlice(fiber, scheduler.clock.nanoTime());
+      } catch (Throwable e) { // no memory: the fiber stays here
+        noteFailure(e);
+      }
+    }
   }
 
   /** Returns whether a ready fiber is to be queued here; else sends it where it belongs. */
@@ -386,16 +461,22 @@ public final class Worker extends WorkerQueue {
     if (target.scheduler == scheduler) {
       target.addRemote(fiber);
     } else { // the fiber has called switchTo, and the target scheduler counts it already
-      retire(fiber);
+      unregister(fiber);
+      countGone(fiber);
       target.addRemote(fiber);
       target.scheduler.noteLate(fiber);
     }
     return false;
   }
 
-  /** Forgets a fiber that has ended here, or has left the scheduler. */
+  /** Forgets a fiber that has ended here. */
   void retire(FiberCore<?> fiber) {
-    unregister(fiber);
+    unregisterEnded(fiber);
+    countGone(fiber);
+  }
+
+  private void countGone(FiberCore<?> fiber) {
+    scheduler.noteGone(fiber);
     countEnded();
   }
 
@@ -411,7 +492,8 @@ public final class Worker extends WorkerQueue {
     Worker[] workers = scheduler.workers;
     for (int i = 1; i < workers.length; i++) {
       Worker victim = workers[(index + i) % workers.length];
-      if ((steals || victim.thread == null || victim.stuck) && takeFrom(victim)) {
+      if (((steals && victim.isCrowded()) || victim.thread == null || victim.stuck)
+          && takeFrom(victim)) {
         return true;
       }
     }
@@ -434,6 +516,10 @@ public final class Worker extends WorkerQueue {
       unlock();
     }
     FlightEvents.stolen(index, victim.index, taken.size());
+    Lane watched = lane;
+    if (watched != null) {
+      watched.stole(taken.size());
+    }
     return true;
   }
 
@@ -445,7 +531,7 @@ public final class Worker extends WorkerQueue {
     try {
       // Before the last look at the inbox: noteIdle looks at stacks, which may make fibers ready.
       scheduler.noteIdle();
-      if (!(steals && scheduler.hasStealable())) {
+      if (!(steals && scheduler.isCrowded())) {
         scheduler.sentry.volunteer(this);
         while (sleepOnce() && scheduler.sentry.isOnDuty(this) && !takeOver()) {}
       }
@@ -477,14 +563,32 @@ public final class Worker extends WorkerQueue {
     countSleep();
     polledAt = slices();
     polls = true;
+    Lane watched = lane;
+    if (watched != null) {
+      watched.beginSleep(scheduler.clock.nanoTime());
+    }
     try {
       poller.await(nanos);
     } finally {
       polls = false;
+      if (watched != null) {
+        watched.endSleep(scheduler.clock.nanoTime());
+      }
     }
     justSlept = true;
     interrupted |= Thread.interrupted(); // cleared, because the next sleep would return at once
     return asleep;
+  }
+
+  /** Returns when the next timer is due, or {@link #NEVER}; called on the thread that serves. */
+  public long nextTimer() {
+    lock();
+    try {
+      setWakeTime();
+      return wakeTime();
+    } finally {
+      unlock();
+    }
   }
 
   /** Sets until when this worker sleeps; returns false if it has a fiber to run after all. */
@@ -540,7 +644,7 @@ public final class Worker extends WorkerQueue {
     if (asleep) { // an event of its own poller: the worker is awake, though it may lose its core
       asleep = false;
     }
-    if (steals && left > 1) {
+    if (steals && isCrowd(left)) {
       scheduler.wakeIdle();
     }
     if (running() != 0) {

@@ -2,6 +2,7 @@ package dev.weft.internal.sched;
 
 import dev.weft.Fiber;
 import dev.weft.Policy;
+import dev.weft.internal.events.FlightEvents;
 import dev.weft.internal.switching.Pinning;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,8 +27,20 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 abstract class WorkerQueue extends WorkerTimers {
+  /** How long fibers may wait here before that is worth the wake-up of another worker. */
+  private static final long CROWD_NANOS = 20_000;
+
+  /** How many fibers are a crowd, however short their slices. */
+  private static final int CROWD = 64;
+
   /** How many fibers to steal at once: so few that the victim's duty lock is held for a moment. */
   private static final int MOST_STOLEN = 256;
+
+  /** How many ended fibers other workers' registries keep at most. */
+  private static final int MOST_ENDED = 64;
+
+  /** For how many fibers a thread that looks holds the lock at a time. */
+  private static final int PIECE = 256;
 
   private final MpscUnboundedVarHandleArrayQueue<FiberCore<?>> inbox =
       new MpscUnboundedVarHandleArrayQueue<>(256);
@@ -40,6 +53,13 @@ abstract class WorkerQueue extends WorkerTimers {
 
   // how many fibers other workers could take, when last counted; read by any thread
   private int waiting;
+
+  // fibers that ended here and are still in other workers' registries; this worker's thread only
+  private final @Nullable FiberCore<?>[] ended = new FiberCore<?>[MOST_ENDED];
+  private int endedElsewhere;
+
+  // how long a slice took on average in the last batch; written by its thread, read by any
+  private long usualSlice = 1_000;
 
   WorkerQueue(SchedulerCore scheduler, int index, Policy policy) {
     super(scheduler, index);
@@ -97,6 +117,27 @@ abstract class WorkerQueue extends WorkerTimers {
     return waiting > 0 || !inbox.isEmpty();
   }
 
+  /**
+   * Returns whether so many waiting fibers are worth the wake-up of another worker. A few fibers
+   * with short slices are not: they talk to each other as a rule, and are through before the other
+   * worker is awake. If they are not, the {@link Sentry} notices.
+   */
+  final boolean isCrowd(int count) {
+    return count > 1 && (count >= CROWD || count * usualSlice >= CROWD_NANOS);
+  }
+
+  /** Returns whether other workers had better take some of the waiting fibers. */
+  final boolean isCrowded() {
+    return isCrowd(waiting);
+  }
+
+  /** Notes how long the slices of a batch took; called on this worker's thread. */
+  final void noteBatch(long nanos, long slicesRun) {
+    if (slicesRun > 0) {
+      usualSlice = nanos / slicesRun;
+    }
+  }
+
   /** Hands out some of the ready fibers, half at most unless all are wanted; bound fibers stay. */
   final List<FiberCore<?>> giveAway(long time, boolean all) {
     lock();
@@ -129,27 +170,59 @@ abstract class WorkerQueue extends WorkerTimers {
     }
   }
 
-  /** Calls the visitor with each fiber that began here and has not ended. */
+  /**
+   * Calls the visitor with each fiber that began here and has not ended. The lock is held for a
+   * piece of the registry at a time, since the worker waits meanwhile. From the last place to the
+   * first: the fiber that fills the place of one that ends comes from a later place, so no fiber is
+   * missed; but such a fiber may be visited twice. Fibers that another worker has ended, and is
+   * about to unregister, are left out.
+   */
   public final void forEachFiber(Consumer<FiberCore<?>> visitor) {
-    List<FiberCore<?>> found;
-    lock();
-    try {
-      takeInbox(scheduler.clock.nanoTime());
-      found = fibers.all();
-    } finally {
-      unlock();
+    takeInboxInPieces();
+    int end = Integer.MAX_VALUE;
+    while (end > 0) {
+      @Nullable Object[] piece;
+      lock();
+      try {
+        end = Math.min(end, fibers.size());
+        int begin = Math.max(0, end - PIECE);
+        piece = fibers.copy(begin, end - begin);
+        end = begin;
+      } finally {
+        unlock();
+      }
+      for (FiberCore<?> fiber : FiberRegistry.fibersIn(piece)) {
+        if (!fiber.hasLeft()) {
+          visitor.accept(fiber);
+        }
+      }
     }
-    found.forEach(visitor);
+  }
+
+  /** Registers the fibers that are in the inbox now. */
+  private void takeInboxInPieces() {
+    int left = inbox.size();
+    do {
+      lock();
+      try {
+        takeInbox(scheduler.clock.nanoTime(), PIECE);
+      } finally {
+        unlock();
+      }
+      left -= PIECE;
+    } while (left > 0);
   }
 
   /** Returns at most so many fibers of the registry, from an index on. */
   public final List<FiberCore<?>> someFibers(int from, int most) {
+    @Nullable Object[] places;
     lock();
     try {
-      return fibers.some(from, most);
+      places = fibers.copy(from, most);
     } finally {
       unlock();
     }
+    return FiberRegistry.fibersIn(places);
   }
 
   /** Holds the chosen fibers weakly, for a leak check. */
@@ -187,6 +260,44 @@ abstract class WorkerQueue extends WorkerTimers {
     }
   }
 
+  /**
+   * Removes a fiber that has ended here from the registry; from another worker's registry not at
+   * once but with others, because a lock for each of many short fibers that were stolen would hold
+   * up that worker.
+   */
+  final void unregisterEnded(FiberCore<?> fiber) {
+    if (fiber.registeredAt == this) {
+      unregister(fiber);
+      return;
+    }
+    if (endedElsewhere == ended.length) {
+      unregisterEnded();
+    }
+    ended[endedElsewhere++] = fiber;
+  }
+
+  /** Removes the fibers that have ended here from other workers' registries. */
+  final void unregisterEnded() {
+    for (int i = 0; i < endedElsewhere; ) {
+      WorkerQueue at = ended[i].registeredAt;
+      if (at == null) {
+        ended[i++] = null;
+        continue;
+      }
+      at.lock();
+      try {
+        while (i < endedElsewhere && ended[i].registeredAt == at) {
+          at.fibers.remove(ended[i]);
+          ended[i].registeredAt = null;
+          ended[i++] = null;
+        }
+      } finally {
+        at.unlock();
+      }
+    }
+    endedElsewhere = 0;
+  }
+
   /** Keeps a failure for the next duties; called without the lock. */
   final void noteFailure(Throwable e) {
     lock();
@@ -213,9 +324,14 @@ abstract class WorkerQueue extends WorkerTimers {
 
   /** Moves the inbox to the ready queue. */
   final void takeInbox(long time) {
-    for (FiberCore<?> fiber = inbox.relaxedPoll(); fiber != null; fiber = inbox.relaxedPoll()) {
-      if (!putReady(fiber, time)) {
-        return; // the ready queue threw, and the fiber is in the inbox again
+    takeInbox(time, Integer.MAX_VALUE);
+  }
+
+  private void takeInbox(long time, int most) {
+    for (int i = 0; i < most; i++) {
+      FiberCore<?> fiber = inbox.relaxedPoll();
+      if (fiber == null || !putReady(fiber, time)) {
+        return; // no more; or the ready queue threw, and the fiber is in the inbox again
       }
     }
   }
@@ -249,6 +365,9 @@ abstract class WorkerQueue extends WorkerTimers {
   }
 
   final boolean putReady(FiberCore<?> fiber, long time, boolean begunHere) {
+    if (FlightEvents.recording() && fiber.since != 0) {
+      FlightEvents.noteWait(fiber, time - fiber.since);
+    }
     fiber.since = time;
     try {
       register(fiber);

@@ -31,7 +31,8 @@ abstract class WorkerTimers extends WorkerCounts implements TimerPlace {
 
   WorkerTimers(SchedulerCore scheduler, int index) {
     super(scheduler, index);
-    this.timers = new TimerQueue(scheduler.clock.nanoTime());
+    long now = scheduler.clock.nanoTime();
+    this.timers = scheduler.world == null ? new TimerQueue(now) : TimerQueue.exact(now);
   }
 
   /** Wakes this worker's thread if it sleeps, or is about to; returns whether it did. */

@@ -1,9 +1,12 @@
 package dev.weft.internal.start;
 
 import dev.weft.FiberDump;
+import dev.weft.GroupedDump;
 import dev.weft.SchedulerStats;
 import dev.weft.internal.HookFamilies;
+import dev.weft.internal.JvmThreads;
 import dev.weft.internal.Log;
+import dev.weft.internal.attach.Attach;
 import dev.weft.internal.hook.HookInstallation;
 import dev.weft.internal.hook.JdkPollers;
 import dev.weft.internal.jdk.ProcessEnd;
@@ -30,6 +33,7 @@ public final class Wiring extends Surroundings {
     set(new Wiring());
     JdkPollers.begin(Wiring::prepareJdk);
     ProcessEnd.prepare(Watchdog::wakeAllForTheEnd);
+    Watchdog.atEachLook(Attach::look);
   }
 
   /** Checks the switching of threads and installs the hook in the JDK. */
@@ -52,11 +56,13 @@ public final class Wiring extends Surroundings {
   @Override
   public void building() {
     HookFamilies.check();
+    JvmThreads.check();
   }
 
   @Override
   public void started(SchedulerCore scheduler) {
     Watchdog.watch(scheduler);
+    ConsoleStarter.startIfAsked();
   }
 
   @Override
@@ -77,6 +83,11 @@ public final class Wiring extends Surroundings {
   @Override
   public FiberDump dump(SchedulerCore scheduler) {
     return Dumps.of(scheduler);
+  }
+
+  @Override
+  public GroupedDump groupedDump(SchedulerCore scheduler) {
+    return Dumps.grouped(scheduler);
   }
 
   @Override

@@ -1,19 +1,21 @@
 package dev.weft.internal.switching;
 
+import dev.weft.internal.jdk.PrivateField;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
+import java.lang.reflect.Field;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the platform threads that a program's main() creates the daemon status that they have under
- * {@code java}. A new thread inherits the status; from a main() that runs on a virtual thread it
- * would inherit true, and {@code new Thread(server).start()} at the end of main() would not keep
- * the process alive.
+ * Gives the platform threads that a program's main() creates the daemon status and the thread group
+ * that they have under {@code java}. A new thread inherits both; from a main() that runs on a
+ * virtual thread it would inherit true, and {@code new Thread(server).start()} at the end of main()
+ * would not keep the process alive, and the group of virtual threads, which lists no threads.
  *
  * <p>The one callback of the JDK during the construction of a thread is {@link
  * InheritableThreadLocal#childValue}. There the new thread is on the stack, its status is set, and
@@ -34,6 +36,7 @@ public final class ChildrenOfMain {
             Thread child = PlatformChild.find();
             if (child != null) {
               child.setDaemon(false);
+              MainGroup.adopt(child);
             }
           }
           return null;
@@ -43,10 +46,18 @@ public final class ChildrenOfMain {
   // the map of main's inheritable thread locals, which IS_MAIN has made
   private static volatile @Nullable Object localsOfMain;
 
+  // the group of the thread that main() would run on
+  private static volatile @Nullable ThreadGroup groupOfMain;
+
   private ChildrenOfMain() {}
 
-  /** Called in main's thread before it runs the program. */
-  public static void begin() {
+  /**
+   * Called in main's thread before it runs the program.
+   *
+   * @param group the group of the main thread
+   */
+  public static void begin(@Nullable ThreadGroup group) {
+    groupOfMain = group;
     IS_MAIN.set(true);
     localsOfMain = VirtualThreads.inheritableLocals(Thread.currentThread());
   }
@@ -61,6 +72,42 @@ public final class ChildrenOfMain {
     return LiveThreads.ofPlatform()
         .filter(thread -> thread.isDaemon() && thread.getName().equals(HTTP_SERVER))
         .toList();
+  }
+
+  /** The thread group main, which main() would be in on the main thread. */
+  private static final class MainGroup {
+    private static final @Nullable Field HOLDER;
+    private static final @Nullable Field GROUP;
+
+    static {
+      Field holder = null;
+      Field group = null;
+      try {
+        holder = PrivateField.of(Thread.class, "holder");
+        group = PrivateField.of(Class.forName("java.lang.Thread$FieldHolder"), "group");
+      } catch (ReflectiveOperationException | RuntimeException e) {
+        // the threads stay in the group of virtual threads
+      }
+      HOLDER = holder;
+      GROUP = group;
+    }
+
+    private MainGroup() {}
+
+    /** Puts a thread that inherited the group of virtual threads into the group main. */
+    static void adopt(Thread child) {
+      ThreadGroup group = groupOfMain;
+      if (HOLDER != null
+          && GROUP != null
+          && group != null
+          && child.getThreadGroup() == Thread.currentThread().getThreadGroup()) {
+        try {
+          GROUP.set(HOLDER.get(child), group);
+        } catch (IllegalAccessException e) {
+          throw new IllegalStateException("it was accessible before", e);
+        }
+      }
+    }
   }
 
   /** The size of a map of thread locals. */

@@ -5,6 +5,7 @@ import static java.lang.invoke.MethodHandles.dropArguments;
 import static java.lang.invoke.MethodType.methodType;
 
 import dev.weft.internal.Unchecked;
+import dev.weft.internal.events.FlightEvents;
 import dev.weft.internal.jdk.Inside;
 import dev.weft.internal.jdk.RequiredFlags;
 import dev.weft.internal.jdk.UnsupportedJdk;
@@ -64,6 +65,7 @@ public final class Mounting {
   private static final int RUNNING;
   private static final int PARKING;
   private static final int PARKED;
+  private static final int TIMED_PARKED;
   private static final int UNPARKED;
   private static final int YIELDING;
   private static final int YIELDED;
@@ -89,6 +91,7 @@ public final class Mounting {
       RUNNING = state(lookup, "RUNNING");
       PARKING = state(lookup, "PARKING");
       PARKED = state(lookup, "PARKED");
+      TIMED_PARKED = state(lookup, "TIMED_PARKED");
       UNPARKED = state(lookup, "UNPARKED");
       YIELDING = state(lookup, "YIELDING");
       YIELDED = state(lookup, "YIELDED");
@@ -214,6 +217,7 @@ public final class Mounting {
       return;
     }
     LockSupport.setCurrentBlocker(blocker);
+    Object event = FlightEvents.recording() ? FlightEvents.beginWait() : null;
     try {
       if ((boolean) PERMIT.getVolatile(me)
           || (boolean) INTERRUPTED.getVolatile(me)
@@ -222,6 +226,9 @@ public final class Mounting {
       }
     } finally {
       LockSupport.setCurrentBlocker(null);
+      if (event != null) {
+        FlightEvents.endWait(event, blocker);
+      }
     }
   }
 
@@ -250,6 +257,16 @@ public final class Mounting {
   public static boolean canGoOn(Thread virtual) {
     int state = (int) STATE.getVolatile(virtual);
     return state == UNPARKED || state == YIELDED || state == UNBLOCKED || state == STARTED;
+  }
+
+  /** Returns whether a virtual thread is parked with a time limit; a volatile read. */
+  public static boolean isParkedForATime(Thread virtual) {
+    return (int) STATE.getVolatile(virtual) == TIMED_PARKED;
+  }
+
+  /** Returns the stack of a virtual thread that the caller, and no other thread, is to mount. */
+  public static StackTraceElement[] stackOf(Thread virtual) {
+    return ((Continuation) CONTINUATION.get(virtual)).getStackTrace();
   }
 
   /** Returns whether a virtual thread has run its last slice, or could not be started. */

@@ -156,23 +156,63 @@ public final class VirtualThreads {
     }
   }
 
-  /**
-   * Returns the virtual thread that a slice belongs to: the JDK hands executors a method reference
-   * that captures the thread. Slow; called once per guest.
-   */
+  /** Returns the virtual thread that a slice belongs to. */
   public static Thread threadOf(Runnable slice) {
-    for (Field field : slice.getClass().getDeclaredFields()) {
-      if (Thread.class.isAssignableFrom(field.getType())) {
-        try {
-          field.setAccessible(true);
-          return (Thread) field.get(slice);
-        } catch (ReflectiveOperationException e) {
-          throw new IllegalStateException("cannot find the thread of slice " + slice, e);
-        }
+    try {
+      return slice.getClass() == SliceOwner.TYPE
+          ? (Thread) SliceOwner.THREAD.invokeExact(slice)
+          : (Thread) SliceOwner.OTHERS.get(slice.getClass()).invokeExact(slice);
+    } catch (Throwable e) {
+      throw Unchecked.rethrow(e);
+    }
+  }
+
+  /**
+   * The field by which a slice names its thread: the JDK hands executors a method reference that
+   * captures the thread, an object of the same class for all threads. Of another class, though, for
+   * threads that are made after an agent has rewritten VirtualThread: the JVM then links the method
+   * reference anew.
+   */
+  private static final class SliceOwner {
+    static final Class<?> TYPE;
+    static final MethodHandle THREAD;
+
+    static final ClassValue<MethodHandle> OTHERS =
+        new ClassValue<>() {
+          @Override
+          protected MethodHandle computeValue(Class<?> type) {
+            try {
+              return getter(type);
+            } catch (ReflectiveOperationException e) {
+              throw new IllegalStateException("cannot find the thread of a " + type, e);
+            }
+          }
+        };
+
+    static {
+      try {
+        Class<?> type = Class.forName("java.lang.VirtualThread");
+        Object sample =
+            PrivateField.of(type, "runContinuation").get(create(r -> {}, null, false, () -> {}));
+        TYPE = sample.getClass();
+        THREAD = getter(TYPE);
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException("cannot find the thread of a slice: use JDK 25", e);
       }
     }
-    throw new IllegalStateException(
-        "this JDK (" + Runtime.version() + ") runs virtual threads by " + slice + ": use JDK 25");
+
+    private static MethodHandle getter(Class<?> slice) throws ReflectiveOperationException {
+      for (Field field : slice.getDeclaredFields()) {
+        if (Thread.class.isAssignableFrom(field.getType())) {
+          field.setAccessible(true);
+          return MethodHandles.lookup()
+              .unreflectGetter(field)
+              .asType(MethodType.methodType(Thread.class, Runnable.class));
+        }
+      }
+      throw new NoSuchFieldException(
+          "this JDK (" + Runtime.version() + ") runs virtual threads by " + slice);
+    }
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.weft.internal.sync;
 
+import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.sync.ConditionVariable;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,9 +37,9 @@ public final class LockCondition implements Condition {
 
   @Override
   public long awaitNanos(long nanos) throws InterruptedException {
-    long start = System.nanoTime();
+    long start = SchedulerCore.timeHere();
     variable.await(lock, Duration.ofNanos(nanos));
-    return Math.max(nanos, 0) - (System.nanoTime() - start);
+    return Math.max(nanos, 0) - (SchedulerCore.timeHere() - start);
   }
 
   @Override

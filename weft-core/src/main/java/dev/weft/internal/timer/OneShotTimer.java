@@ -1,5 +1,6 @@
 package dev.weft.internal.timer;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.Body;
 import dev.weft.internal.Nanos;
 import dev.weft.time.Timer;
@@ -19,7 +20,8 @@ public final class OneShotTimer extends TimerNode implements Timer {
   private final TimerPlace place;
   private final Body callback;
 
-  // under the monitor of this timer, which only reset() and refresh() take
+  // only reset() and refresh() take the monitor
+  @GuardedBy("this")
   private long period;
 
   private OneShotTimer(TimerPlace place, Body callback, long period) {
@@ -68,6 +70,7 @@ public final class OneShotTimer extends TimerNode implements Timer {
     return restart(fromNow ? place.host().now() : deadline() - period, nanos);
   }
 
+  @GuardedBy("this")
   private boolean restart(long newStart, long newPeriod) {
     if (!place.move(this, newStart + newPeriod)) {
       return false;

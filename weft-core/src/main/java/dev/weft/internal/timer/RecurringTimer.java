@@ -1,5 +1,6 @@
 package dev.weft.internal.timer;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.Body;
 import dev.weft.internal.Nanos;
 import dev.weft.internal.lock.SpinLock;
@@ -38,15 +39,22 @@ public final class RecurringTimer implements Timer {
 
   private final SpinLock lock = new SpinLock();
 
+  @GuardedBy("lock")
   private State state = State.ARMED;
+
+  @GuardedBy("lock")
   private long period;
+
+  @GuardedBy("lock")
   private long deadline;
 
   // true while the callback runs
+  @GuardedBy("lock")
   private boolean busy;
 
   // its entry in the queue, a new one each time it is armed: a worker may still be about to fire
   // the former entry
+  @GuardedBy("lock")
   private @Nullable Entry entry;
 
   private RecurringTimer(
@@ -109,6 +117,7 @@ public final class RecurringTimer implements Timer {
     }
   }
 
+  @GuardedBy("lock")
   private boolean restart(long newPeriod, boolean fromNow) {
     if (state == State.ENDED) {
       return false;
@@ -196,6 +205,7 @@ public final class RecurringTimer implements Timer {
     }
   }
 
+  @GuardedBy("lock")
   private void arm(long newDeadline) {
     deadline = newDeadline;
     state = State.ARMED;
@@ -204,6 +214,7 @@ public final class RecurringTimer implements Timer {
     place.add(armed, newDeadline);
   }
 
+  @GuardedBy("lock")
   private void disarm() {
     if (entry != null) {
       place.remove(entry);
@@ -211,6 +222,7 @@ public final class RecurringTimer implements Timer {
     }
   }
 
+  @GuardedBy("lock")
   private void end() {
     state = State.ENDED;
     host.countRecurring(-1);

@@ -43,7 +43,7 @@ public final class TimerQueue {
   private static final int TICK_SHIFT = 17;
   private static final long ROUND_UP = (1L << TICK_SHIFT) - 1;
 
-  /** A node that is due sooner is near: it is not rounded up to a tick. */
+  /** A node that is due sooner is near: it is not rounded up to a tick, unless all are exact. */
   private static final long NEAR_NANOS = 2L << TICK_SHIFT;
 
   private static final int SLOTS = 1 << Byte.SIZE;
@@ -64,6 +64,7 @@ public final class TimerQueue {
   private static final long MAX_TICK = 1L << (62 - TICK_SHIFT);
 
   private final long origin;
+  private final long nearNanos;
   private final NearTimers near = new NearTimers();
 
   // the latest time that was passed to expire(); its tick is elapsed
@@ -87,8 +88,21 @@ public final class TimerQueue {
 
   /** Creates an empty queue; its clock, in nanoseconds, shows {@code now}. */
   public TimerQueue(long now) {
+    this(now, NEAR_NANOS);
+  }
+
+  private TimerQueue(long now, long nearNanos) {
     this.origin = now;
     this.lastNow = now;
+    this.nearNanos = nearNanos;
+  }
+
+  /**
+   * Creates an empty queue whose nodes expire exactly at their deadlines; slower with many nodes.
+   * Its clock may be set back while the queue is empty.
+   */
+  public static TimerQueue exact(long now) {
+    return new TimerQueue(now, Long.MAX_VALUE);
   }
 
   /**
@@ -181,7 +195,7 @@ public final class TimerQueue {
       for (int i = 0; i < chunk.end(); i++) {
         TimerNode node = chunk.at(i);
         if (node != null) {
-          if (node.deadline - lastNow < NEAR_NANOS) {
+          if (node.deadline - lastNow < nearNanos) {
             near.add(node);
           } else {
             put(node, dueTick(node));

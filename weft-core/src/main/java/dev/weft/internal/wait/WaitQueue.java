@@ -78,6 +78,20 @@ public class WaitQueue {
     }
   }
 
+  /** Adds a place at the front. */
+  public final void addFirst(WaitNode place) {
+    assert lock.isTaken() && place.queue == null;
+    WaitNode after = first;
+    place.queue = this;
+    place.next = after;
+    first = place;
+    if (after == null) {
+      last = place;
+    } else {
+      after.prev = place;
+    }
+  }
+
   /** Returns the first place that still waits, or null; it stays, and may give up at any moment. */
   public final @Nullable WaitNode first() {
     assert lock.isTaken();

@@ -7,6 +7,9 @@ import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.internal.sched.Worker;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -14,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>A pass begins only if a fiber has run since the last two passes, so an idle scheduler costs
- * nothing; waits with a time limit are not followed. Only the watchdog's thread uses it.
+ * nothing; waits with a time limit are not followed. Only the watchdog's thread uses it, but for
+ * {@link #confirmed}.
  */
 final class DeadlockCycles {
   /** How many fibers a step looks at: some 0.1 ms. */
@@ -53,6 +58,10 @@ final class DeadlockCycles {
   // the circles of the pass before, and those that have been reported
   private Set<String> seen = Set.of();
   private final Set<String> reported = new HashSet<>();
+
+  // the confirmed circles of the last pass: signatures, and the ids of the fibers. Not the fibers
+  // themselves: what a static field reaches is no leak for LeakCheck. Read by any thread
+  private volatile Map<String, List<Long>> confirmed = Map.of();
 
   /** Looks at some more fibers; returns whether it wants to be called again soon. */
   boolean step(Collection<SchedulerCore> schedulers, long now) {
@@ -107,15 +116,51 @@ final class DeadlockCycles {
 
   private void confirm() {
     Set<String> found = new HashSet<>();
+    Map<String, List<Long>> certain = new LinkedHashMap<>();
     for (List<FiberCore<?>> circle : circles()) {
       String signature = signature(circle);
       found.add(signature);
-      if (seen.contains(signature) && reported.add(signature)) {
-        Log.warn(report(circle));
+      if (seen.contains(signature)) {
+        certain.put(signature, circle.stream().map(FiberCore::id).toList());
+        if (reported.add(signature)) {
+          Log.warn(report(circle));
+        }
       }
     }
     reported.retainAll(found);
     seen = found;
+    confirmed = certain;
+  }
+
+  /** Returns the circles that are confirmed and in which no fiber has run since; on any thread. */
+  List<List<FiberCore<?>>> confirmed(Collection<SchedulerCore> schedulers) {
+    Map<String, List<Long>> known = confirmed;
+    if (known.isEmpty()) {
+      return List.of();
+    }
+    Map<Long, @Nullable FiberCore<?>> byId = new HashMap<>();
+    known.values().forEach(ids -> ids.forEach(id -> byId.put(id, null)));
+    for (SchedulerCore scheduler : schedulers) {
+      for (Worker worker : scheduler.workers) {
+        worker.forEachFiber(fiber -> byId.replace(fiber.id(), fiber));
+      }
+    }
+    return known.entrySet().stream()
+        .map(circle -> Map.entry(circle.getKey(), living(circle.getValue(), byId)))
+        .filter(circle -> circle.getKey().equals(signature(circle.getValue())))
+        .map(Map.Entry::getValue)
+        .toList();
+  }
+
+  private static List<FiberCore<?>> living(List<Long> ids, Map<Long, @Nullable FiberCore<?>> byId) {
+    List<FiberCore<?>> fibers = new ArrayList<>();
+    for (long id : ids) {
+      FiberCore<?> fiber = byId.get(id);
+      if (fiber != null) {
+        fibers.add(fiber);
+      }
+    }
+    return fibers;
   }
 
   private List<List<FiberCore<?>>> circles() {
@@ -150,10 +195,16 @@ final class DeadlockCycles {
       fiber = owners.get(fiber);
     }
     Integer begin = fiber == null ? null : path.get(fiber);
-    List<FiberCore<?>> circle =
-        begin == null ? null : path.keySet().stream().skip(begin).collect(Collectors.toList());
     done.addAll(path.keySet());
-    return circle;
+    return begin == null ? null : oldestFirst(path.keySet().stream().skip(begin));
+  }
+
+  /** Begins a circle at its oldest fiber, so that two looks at it show the same. */
+  private static List<FiberCore<?>> oldestFirst(Stream<FiberCore<?>> circle) {
+    List<FiberCore<?>> fibers = circle.collect(Collectors.toCollection(ArrayList::new));
+    FiberCore<?> oldest = Collections.min(fibers, Comparator.comparingLong(FiberCore::id));
+    Collections.rotate(fibers, -fibers.indexOf(oldest));
+    return fibers;
   }
 
   /** Identifies the fibers of a circle, each in its current wait. */
@@ -169,7 +220,7 @@ final class DeadlockCycles {
     text.append(circle.size() == 1 ? "a fiber waits for itself." : "fibers wait for each other.");
     LockOwners look = new LockOwners(suspects::stream);
     for (FiberCore<?> fiber : circle) {
-      FiberDump.Entry entry = Dumps.entry(fiber, fiber.core(), look);
+      FiberDump.Entry entry = Dumps.entry(fiber, look);
       text.append("\n  ").append(entry.summary()).append(" at ").append(Dumps.ownFrame(entry));
     }
     return text.toString();

@@ -1,6 +1,7 @@
 package dev.weft.internal.watch;
 
 import dev.weft.Fiber;
+import dev.weft.GroupedDump;
 import dev.weft.internal.poller.ReadyEvent;
 import dev.weft.internal.sched.Detour;
 import dev.weft.internal.sched.FiberCore;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class DeadlockReport {
+  /** How many fibers a report lists one by one; more are grouped, in as many groups at most. */
+  private static final int MOST_LINES = 50;
+
   private static final String TURNS = "dev.weft.internal.net.Turns";
   private static final String LIMIT = Timeout.class.getName();
 
@@ -54,8 +58,18 @@ public final class DeadlockReport {
     StringBuilder report = new StringBuilder();
     report.append("deadlock in ").append(scheduler).append(": ").append(why).append('.');
     LockOwners owners = new LockOwners(Watchdog::fibers);
-    for (FiberCore<?> fiber : fibers) {
-      report.append("\n  ").append(Dumps.entry(fiber, scheduler, owners).summary());
+    if (fibers.size() <= MOST_LINES) {
+      fibers.forEach(fiber -> report.append("\n  ").append(Dumps.entry(fiber, owners).summary()));
+      return report.toString();
+    }
+    FiberGroups groups = new FiberGroups(owners);
+    fibers.forEach(groups);
+    List<GroupedDump.Group> largest = groups.groups();
+    largest.stream()
+        .limit(MOST_LINES)
+        .forEach(group -> report.append("\n  ").append(group.summary()));
+    if (largest.size() > MOST_LINES) {
+      report.append("\n  and others; groupedDump() and ./weft dump show them");
     }
     return report.toString();
   }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * AbstractOwnableSynchronizer} that is held by one thread alone, of {@code Mutex}, and the writer
  * of {@code SharedMutex}; a joined fiber owns its end. Not known are the readers of a lock, the
  * monitors of a mounted fiber (see {@link MonitorOwners}), and the monitors of virtual threads that
- * are not fibers.
+ * are not fibers; and of very many fibers only the first are asked.
  *
  * <p>No lock is held and the fibers run on between two questions: an answer may be outdated when it
  * is read. A cycle that two looks find, with no slice of its fibers between them, is a deadlock.
@@ -41,6 +41,9 @@ final class LockOwners {
    *     to, or it is not known
    */
   record BlockedOn(Object object, boolean isMonitor, @Nullable Thread owner) {}
+
+  /** How long to ask fibers for their monitors: some hundred thousand fibers. */
+  private static final long MOST_SNAPSHOT_NANOS = 2_000_000_000;
 
   private final Supplier<Stream<FiberCore<?>>> fibers;
 
@@ -97,7 +100,14 @@ final class LockOwners {
   private @Nullable Thread monitorOwner(Object monitor) {
     MonitorOwners known = monitors;
     if (known == null) {
-      known = MonitorOwners.among(fibers.get().map(FiberCore::threadOrNull).filter(t -> t != null));
+      long begin = System.nanoTime();
+      known =
+          MonitorOwners.among(
+              fibers
+                  .get()
+                  .takeWhile(_ -> System.nanoTime() - begin < MOST_SNAPSHOT_NANOS)
+                  .map(FiberCore::threadOrNull)
+                  .filter(thread -> thread != null));
       monitors = known;
     }
     return known.ownerOf(monitor);

@@ -1,12 +1,16 @@
 package dev.weft.internal.watch;
 
+import dev.weft.GroupedDump;
 import dev.weft.internal.Faults;
 import dev.weft.internal.Log;
+import dev.weft.internal.beans.SchedulerBeans;
 import dev.weft.internal.events.FlightEvents;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.internal.sched.Worker;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -40,9 +44,16 @@ public final class Watchdog {
   private static final long LOST_NANOS = 200_000_000;
 
   private static final Map<SchedulerCore, Watch> WATCHES = new ConcurrentHashMap<>();
+  private static final DeadlockCycles CYCLES = new DeadlockCycles();
   private static volatile @Nullable Thread thread;
+  private static volatile Runnable eachLook = () -> {};
 
   private Watchdog() {}
+
+  /** Sets what the watchdog calls at each of its looks, 20 to 100 times a second. */
+  public static void atEachLook(Runnable action) {
+    eachLook = action;
+  }
 
   public static synchronized void watch(SchedulerCore scheduler) {
     WATCHES.put(scheduler, new Watch(scheduler));
@@ -54,16 +65,36 @@ public final class Watchdog {
 
   public static void forget(SchedulerCore scheduler) {
     WATCHES.remove(scheduler);
+    SchedulerBeans.forget(scheduler);
   }
 
   /** Returns the schedulers that have been started and have not stopped. */
-  static Set<SchedulerCore> schedulers() {
+  public static Set<SchedulerCore> schedulers() {
     return Set.copyOf(WATCHES.keySet());
   }
 
   /** Returns the fibers of all schedulers that have been started and have not stopped. */
   static Stream<FiberCore<?>> fibers() {
     return WATCHES.keySet().stream().flatMap(SchedulerCore::fibers);
+  }
+
+  /** Returns whether a scheduler has been reported to stand still, and no fiber has run since. */
+  static boolean standsStill(SchedulerCore scheduler) {
+    Watch watch = WATCHES.get(scheduler);
+    return watch != null && watch.reported && watch.standstillSlices == scheduler.slices();
+  }
+
+  /** Returns the deadlocks that have been found, with a fiber of the scheduler in each. */
+  static List<List<FiberCore<?>>> cycles(SchedulerCore scheduler) {
+    return CYCLES.confirmed(WATCHES.keySet()).stream()
+        .filter(circle -> circle.stream().anyMatch(fiber -> fiber.core() == scheduler))
+        .toList();
+  }
+
+  /** Returns the fibers that hold a thread of the scheduler for longer than other fibers wait. */
+  static List<GroupedDump.HeldThread> heldThreads(SchedulerCore scheduler) {
+    Watch watch = WATCHES.get(scheduler);
+    return watch == null ? List.of() : watch.heldThreads();
   }
 
   /** Called when the process ends: idle workers leave the system's pollers and do not return. */
@@ -73,9 +104,9 @@ public final class Watchdog {
   }
 
   private static void run() {
-    DeadlockCycles cycles = new DeadlockCycles();
     while (true) {
-      boolean busy = findCycles(cycles);
+      eachLook.run();
+      boolean busy = findCycles();
       for (Watch watch : WATCHES.values()) {
         try {
           busy |= watch.look(System.nanoTime());
@@ -83,6 +114,7 @@ public final class Watchdog {
           Log.error("the watchdog failed on " + watch.scheduler, e);
         }
       }
+      SchedulerBeans.update(WATCHES.keySet(), System.nanoTime());
       if (WATCHES.isEmpty()) {
         LockSupport.park();
       } else {
@@ -93,9 +125,9 @@ public final class Watchdog {
     }
   }
 
-  private static boolean findCycles(DeadlockCycles cycles) {
+  private static boolean findCycles() {
     try {
-      return cycles.step(WATCHES.keySet(), System.nanoTime());
+      return CYCLES.step(WATCHES.keySet(), System.nanoTime());
     } catch (Throwable e) {
       Log.error("the watchdog failed to look for deadlocks", e);
       return false;
@@ -115,8 +147,10 @@ public final class Watchdog {
 
     // when the current standstill was first seen; 0 if there is none
     private long standstill;
-    private long standstillSlices;
-    private boolean reported;
+
+    // these are read by dumps, on any thread: outdated values do no harm
+    private volatile long standstillSlices;
+    private volatile boolean reported;
 
     // for lookForLeaks: when it last looked, a hash of the waits it saw, and of those it checked
     private long leakLook;
@@ -178,6 +212,27 @@ public final class Watchdog {
       }
     }
 
+    /** On any thread: the fibers in slices that are so long that other workers take over. */
+    List<GroupedDump.HeldThread> heldThreads() {
+      List<GroupedDump.HeldThread> all = new ArrayList<>();
+      for (Worker worker : scheduler.workers) {
+        long running = worker.running();
+        long nanos = held[worker.index];
+        if (worker.stuck && running != 0) {
+          scheduler
+              .fibers()
+              .filter(fiber -> fiber.id() == running && !fiber.isWaiting())
+              .forEach(
+                  fiber ->
+                      all.add(
+                          new GroupedDump.HeldThread(
+                              Dumps.entry(fiber, new LockOwners(Watchdog::fibers)),
+                              Duration.ofNanos(nanos))));
+        }
+      }
+      return all;
+    }
+
     private boolean isStuck(Worker worker, long elapsed) {
       int i = worker.index;
       long count = worker.slices();
@@ -188,6 +243,7 @@ public final class Watchdog {
         worker.stuck = false;
         return false;
       }
+      worker.longSlice = count;
       long before = held[i];
       held[i] += elapsed;
       worker.stuck = held[i] > Math.min(TAKE_OVER_NANOS, scheduler.blockedNanos);
@@ -224,7 +280,7 @@ public final class Watchdog {
     private void report(Worker worker, FiberCore<?> fiber, long nanos) {
       String stack = Dumps.stackOf(fiber.threadOrNull());
       if (worker.running() == fiber.id() && worker.slices() == slices[worker.index]) {
-        FlightEvents.blocked(worker.index, fiber, nanos);
+        FlightEvents.blocked(worker.index, fiber, nanos, stack);
         if (mayHold(fiber)) {
           return;
         }
@@ -243,11 +299,12 @@ public final class Watchdog {
     }
 
     /**
-     * Returns whether the fiber may hold its worker without a report: the fibers of a program under
-     * ./weft run may compute and block, as long as no other fiber has to wait for the worker.
+     * Returns whether the fiber may hold its worker without a report: the virtual threads of a
+     * program that does not know of Weft, and its main, may compute and block, as long as no other
+     * fiber has to wait for the worker.
      */
     private boolean mayHold(FiberCore<?> fiber) {
-      return scheduler.programMain != null
+      return (scheduler.programMain != null || scheduler.hostsJvm)
           && (fiber == scheduler.programMain || fiber.isGuest())
           && (scheduler.threads() > 1 || scheduler.live.get() == 1);
     }
@@ -264,7 +321,7 @@ public final class Watchdog {
         reported = false;
         return false; // the next look, though looks are rare now, finds a standstill
       }
-      if (reported || scheduler.somethingWillCome() || isProgramMainLive()) {
+      if (reported || scheduler.somethingWillCome() || mayBeWoken()) {
         return false;
       }
       if (standstill == 0) {
@@ -282,11 +339,13 @@ public final class Watchdog {
     }
 
     /**
-     * Returns whether the main of a program runs, which may wait for a plain thread or a signal.
+     * Returns whether plain threads or signals may wake a fiber: the main of a program, which is to
+     * run as it does without Weft, or virtual threads that plain threads have started.
      */
-    private boolean isProgramMainLive() {
+    private boolean mayBeWoken() {
       FiberCore<?> main = scheduler.programMain;
-      return main != null && !main.isDone();
+      return (main != null && !main.isDone())
+          || (scheduler.hostsJvm && scheduler.fibers().anyMatch(FiberCore::isGuest));
     }
 
     /**

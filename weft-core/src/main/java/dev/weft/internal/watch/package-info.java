@@ -3,6 +3,7 @@
  *
  * <pre>
  *   Watchdog (one thread per JVM, looks every 10 to 50 ms)
+ *     ├─ Attach.look, each 100 ms ► serves another process that asks
  *     ├─ a slice of 20 ms ────────► worker.stuck: other workers take over and stand in
  *     ├─ a slice of blockedAfter ─► a warning with the stack
  *     ├─ asleep with ready fibers ► wakes the worker: a lost wake-up, counted as a rescue
@@ -13,6 +14,7 @@
  *
  *   the last idle worker in stop() ─► SchedulerLife.noteIdle ─► DeadlockReport.ofStandstill
  *   Scheduler.dump, leaks, stats ───► Dumps, LeakCheck, Stats
+ *   Scheduler.groupedDump ──────────► FiberGroups, and the troubles that the watchdog knows
  * </pre>
  *
  * <p>Invariants: no slice waits for the watchdog. An observation may be outdated, so a report needs

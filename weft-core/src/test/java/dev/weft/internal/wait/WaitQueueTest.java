@@ -253,8 +253,8 @@ class WaitQueueTest {
               return second.item;
             });
     waits(1);
-    lock.lock();
     WaitNode chosen;
+    lock.lock();
     try {
       chosen = other.poll("here");
       assertThat(queue.first()).as("dropped when found").isNull();

@@ -1,0 +1,231 @@
+package dev.weft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.weft.channel.Channel;
+import dev.weft.net.TcpListener;
+import dev.weft.net.TcpStream;
+import dev.weft.sync.Mutex;
+import dev.weft.testkit.Feature;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Fibers that compute are set apart, do there what fibers do, and come back. */
+@Feature("S28")
+@Timeout(60)
+@SuppressWarnings("LockNotBeforeTry")
+class ComputingApartTest {
+  private static final int MOST_SLICES = 200;
+
+  /** Computes for so long without a call into Weft. */
+  private static void compute(Duration time) {
+    long end = System.nanoTime() + time.toNanos();
+    while (System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static boolean isApart() {
+    return Fiber.threadIndex() == -1;
+  }
+
+  /** Has long slices until the fiber is set apart. */
+  private static void becomeApart() {
+    for (int i = 0; i < MOST_SLICES && !isApart(); i++) {
+      compute(Duration.ofMillis(25));
+      Fiber.yield();
+    }
+    assertThat(isApart()).as("set apart after %d long slices", MOST_SLICES).isTrue();
+  }
+
+  private static Scheduler two() {
+    return Scheduler.builder().threads(2).build().start();
+  }
+
+  @Test
+  void aFiberWithLongSlicesIsSetApartAndComesBackWhenTheyAreShort() throws Exception {
+    ThreadLocal<String> local = new ThreadLocal<>();
+    try (Scheduler scheduler = two()) {
+      Fiber<?> fiber =
+          scheduler.go(
+              FiberOptions.named("computes"),
+              () -> {
+                Thread thread = Thread.currentThread();
+                local.set("mine");
+                becomeApart();
+                assertThat(Thread.currentThread()).isSameAs(thread);
+                assertThat(local.get()).isEqualTo("mine");
+                assertThat(scheduler.stats().apart()).isEqualTo(1);
+                assertThat(scheduler.stats().running()).isEqualTo(1);
+                assertThat(scheduler.dump().text())
+                    .containsPattern("computes.*on weft-computing-\\d+");
+                for (int i = 0; i < MOST_SLICES && isApart(); i++) {
+                  Fiber.yield();
+                }
+                assertThat(isApart()).isFalse();
+                assertThat(scheduler.stats().apart()).isZero();
+              });
+      fiber.join();
+    }
+  }
+
+  @Test
+  void aFiberThatIsApartDoesWhatFibersDo() throws Exception {
+    try (Scheduler scheduler = two();
+        TcpListener listener =
+            TcpListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        ServerSocket server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      Channel<Integer> channel = Channel.rendezvous();
+      Mutex mutex = new Mutex();
+      scheduler.go(
+          () -> {
+            for (int i = 0; i < 3; i++) {
+              channel.send(i);
+            }
+          });
+      scheduler.go(
+          () -> {
+            try (TcpStream peer = listener.accept()) {
+              peer.outputStream().write(7);
+            }
+          });
+      scheduler.go(
+          () -> {
+            try (Socket peer = server.accept()) {
+              peer.getOutputStream().write(8);
+            }
+          });
+      Fiber<?> fiber =
+          scheduler.go(
+              () -> {
+                becomeApart();
+                for (int i = 0; i < 3; i++) {
+                  assertThat(channel.receive()).isEqualTo(i);
+                }
+                becomeApart();
+                Fiber.sleep(Duration.ofMillis(2));
+                becomeApart();
+                Thread.sleep(2);
+                becomeApart();
+                mutex.lock();
+                mutex.unlock();
+                Fiber<Boolean> child = Weft.go(() -> !isApart());
+                assertThat(child.join()).as("a new fiber begins on a worker").isTrue();
+                assertThatExceptionOfType(TimeoutException.class)
+                    .isThrownBy(
+                        () ->
+                            Weft.withTimeout(
+                                Duration.ofMillis(5), () -> Fiber.sleep(Duration.ofSeconds(30))));
+                becomeApart();
+                try (TcpStream stream = TcpStream.connect(listener.localAddress())) {
+                  assertThat(stream.inputStream().read()).isEqualTo(7);
+                }
+                becomeApart();
+                try (Socket socket = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                  assertThat(socket.getInputStream().read()).isEqualTo(8);
+                }
+              });
+      fiber.join();
+    }
+  }
+
+  @Test
+  void aBlockingCallAndAMoveLeaveTheComputingThread() throws Exception {
+    try (Scheduler scheduler = two();
+        Scheduler other = two()) {
+      scheduler
+          .go(
+              () -> {
+                becomeApart();
+                String at =
+                    Weft.blocking(
+                        () ->
+                            scheduler.dump().text().contains("blocking call on weft-blocking")
+                                ? "helper"
+                                : "elsewhere");
+                assertThat(at).isEqualTo("helper");
+                assertThat(isApart()).isFalse();
+                becomeApart();
+                Fiber.switchTo(1);
+                assertThat(Fiber.threadIndex()).isEqualTo(1);
+                for (int i = 0; i < 5; i++) {
+                  compute(Duration.ofMillis(25));
+                  Fiber.yield();
+                  assertThat(Fiber.threadIndex()).as("a bound fiber stays").isEqualTo(1);
+                }
+                Fiber.switchTo(other);
+                becomeApart();
+                assertThat(other.stats().apart()).isEqualTo(1);
+                assertThat(scheduler.stats().apart()).isZero();
+              })
+          .join();
+    }
+  }
+
+  @Test
+  void neverOnOneThreadNorWhenItIsSwitchedOff() throws Exception {
+    for (Scheduler.Builder builder :
+        new Scheduler.Builder[] {
+          Scheduler.builder().threads(1), Scheduler.builder().threads(2).separateComputing(false)
+        }) {
+      try (Scheduler scheduler = builder.build().start()) {
+        scheduler
+            .go(
+                () -> {
+                  for (int i = 0; i < 6; i++) {
+                    compute(Duration.ofMillis(25));
+                    Fiber.yield();
+                    assertThat(isApart()).isFalse();
+                  }
+                })
+            .join();
+      }
+    }
+  }
+
+  @Test
+  void stopWaitsForAFiberThatIsApartAndCancelsIt() throws Exception {
+    AtomicBoolean unwound = new AtomicBoolean();
+    CountDownLatch apart = new CountDownLatch(1);
+    Scheduler scheduler = two();
+    Fiber<?> fiber =
+        scheduler.go(
+            () -> {
+              try {
+                becomeApart();
+                apart.countDown();
+                while (true) {
+                  compute(Duration.ofMillis(5));
+                  Fiber.yield();
+                }
+              } finally {
+                unwound.set(true);
+              }
+            });
+    apart.await();
+    scheduler.stop(Duration.ofMillis(50));
+    assertThat(unwound).isTrue();
+    assertThatExceptionOfType(CancellationException.class).isThrownBy(fiber::join);
+
+    Scheduler drained = two();
+    Fiber<String> ends =
+        drained.go(
+            () -> {
+              becomeApart();
+              return "apart";
+            });
+    drained.stop();
+    assertThat(ends.join()).isEqualTo("apart");
+    assertThat(drained.stats().ended()).isEqualTo(1);
+  }
+}
