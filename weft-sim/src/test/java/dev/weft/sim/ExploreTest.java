@@ -1,0 +1,249 @@
+package dev.weft.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.weft.testkit.Feature;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Exploring programs: what is found, what it says, that it is repeated. */
+class ExploreTest {
+  private static final SimulationOptions POINTS =
+      SimulationOptions.seeds(1_000).points("dev.weft.sim.ExploreTest");
+
+  /** A counter that loses updates. */
+  private static final class Counter {
+    int value;
+
+    void increment() {
+      value++;
+    }
+  }
+
+  private static void losesUpdates(Simulation sim) throws Exception {
+    Counter counter = new Counter();
+    Thread one = new Thread(counter::increment, "one");
+    Thread two = Thread.ofVirtual().name("two").unstarted(counter::increment);
+    one.start();
+    two.start();
+    one.join();
+    two.join();
+    assertThat(counter.value).isEqualTo(2);
+  }
+
+  @Test
+  @Feature("V4")
+  void aLostUpdateIsFoundAndShrunkToOneSwitch() {
+    SimulationResult result = Simulation.explore(POINTS.name("counter"), ExploreTest::losesUpdates);
+    FailureReport report = result.failure().orElseThrow();
+    assertThat(report.cause()).isInstanceOf(AssertionError.class);
+    assertThat(report.schedule().switches()).hasSize(1);
+    assertThat(report.text())
+        .startsWith("counter fails with seed " + report.seed() + ":")
+        .contains("replay = \"seed:" + report.seed() + "\"")
+        .containsPattern(
+            "one +stops before it writes ExploreTest.Counter.value +ExploreTest.java:\\d+");
+  }
+
+  @Test
+  @Feature("V4")
+  void aSeedAndAScheduleReplayTheFailure() {
+    FailureReport found =
+        Simulation.explore(POINTS, ExploreTest::losesUpdates).failure().orElseThrow();
+    FailureReport bySeed =
+        Simulation.explore(
+                SimulationOptions.replay("seed:" + found.seed()).points(POINTS.points().getFirst()),
+                ExploreTest::losesUpdates)
+            .failure()
+            .orElseThrow();
+    assertThat(bySeed.seed()).isEqualTo(found.seed());
+    assertThat(bySeed.text().lines().skip(3)).isEqualTo(found.text().lines().skip(3).toList());
+    FailureReport bySchedule =
+        Simulation.explore(
+                SimulationOptions.replay(found.schedule().toString())
+                    .points(POINTS.points().getFirst()),
+                ExploreTest::losesUpdates)
+            .failure()
+            .orElseThrow();
+    assertThat(bySchedule.schedule()).isEqualTo(found.schedule());
+  }
+
+  @Test
+  void aCorrectProgramPassesAllSeeds() {
+    SimulationResult result =
+        Simulation.explore(
+            POINTS,
+            sim -> {
+              AtomicInteger counter = new AtomicInteger();
+              Thread one = new Thread(counter::incrementAndGet);
+              Thread two = new Thread(counter::incrementAndGet);
+              one.start();
+              two.start();
+              one.join();
+              two.join();
+              assertThat(counter).hasValue(2);
+            });
+    result.check();
+    assertThat(result.runs()).isEqualTo(1_001);
+    assertThat(result.schedules()).isBetween(10L, 1_000L);
+  }
+
+  @Test
+  void aDeadlockOfMonitorsIsReportedWithItsFibers() {
+    SimulationResult result =
+        Simulation.explore(
+            POINTS,
+            sim -> {
+              Object left = new Object();
+              Object right = new Object();
+              Thread one = new Thread(() -> nest(left, right), "one");
+              Thread two = new Thread(() -> nest(right, left), "two");
+              one.start();
+              two.start();
+              one.join();
+              two.join();
+            });
+    FailureReport report = result.failure().orElseThrow();
+    assertThat(report.cause()).isInstanceOf(SimulationFailure.Deadlock.class);
+    assertThat(report.cause()).hasMessageContaining("one waits").hasMessageContaining("two waits");
+    assertThat(report.schedule().switches()).hasSize(1);
+  }
+
+  @SuppressWarnings("EmptyBlock")
+  private static void nest(Object outer, Object inner) {
+    synchronized (outer) {
+      synchronized (inner) {
+        assertThat(outer).isNotNull();
+      }
+    }
+  }
+
+  @Test
+  @Feature("V5")
+  void executorsAndPlainThreadsRunInside() {
+    Simulation.explore(
+            POINTS,
+            sim -> {
+              List<Future<Integer>> results = new ArrayList<>();
+              try (ExecutorService pool = Executors.newFixedThreadPool(3);
+                  ExecutorService virtual = Executors.newVirtualThreadPerTaskExecutor()) {
+                for (int i = 0; i < 4; i++) {
+                  int number = i;
+                  results.add((i % 2 == 0 ? pool : virtual).submit(() -> slowly(number)));
+                }
+              }
+              int sum = 0;
+              for (Future<Integer> result : results) {
+                sum += result.get();
+              }
+              assertThat(sum).isEqualTo(6);
+              Thread sleeper = new Thread(() -> slowly(100_000));
+              sleeper.start();
+              assertThat(sleeper.isAlive()).isTrue();
+              assertThat(sleeper.join(java.time.Duration.ofSeconds(1))).isFalse();
+              sleeper.interrupt();
+              sleeper.join();
+              assertThat(sleeper.getState()).isEqualTo(Thread.State.TERMINATED);
+              assertThat(sim.elapsed().toMillis()).isEqualTo(1_003);
+            })
+        .check();
+  }
+
+  private static int slowly(int number) {
+    try {
+      Thread.sleep(number);
+    } catch (InterruptedException e) {
+      return -1;
+    }
+    return number;
+  }
+
+  @Test
+  @Feature("V5")
+  void whatCannotBeSimulatedIsRefusedByNameAndLine() {
+    assertThatThrownBy(
+            () -> Simulation.explore(POINTS, sim -> java.nio.channels.Pipe.open().sink().close()))
+        .isInstanceOf(SimulationFailure.Unsupported.class)
+        .hasMessageMatching("cannot simulate a Pipe, used at ExploreTest.java:\\d+");
+    assertThatThrownBy(
+            () ->
+                Simulation.explore(
+                    POINTS, sim -> List.of(1, 2, 3).parallelStream().forEach(i -> slowly(i))))
+        .isInstanceOf(SimulationFailure.Unsupported.class)
+        .hasMessageContaining("ForkJoinPool");
+  }
+
+  @Test
+  void aRunWithoutEndIsReported() {
+    SimulationResult result =
+        Simulation.explore(
+            POINTS,
+            sim -> {
+              Counter counter = new Counter();
+              while (counter.value >= 0) {
+                Thread.onSpinWait();
+              }
+            });
+    assertThat(result.failure().orElseThrow().cause())
+        .isInstanceOf(SimulationFailure.Endless.class);
+  }
+
+  @Test
+  void aSpinningFiberLetsOthersRun() {
+    Simulation.explore(
+            POINTS,
+            sim -> {
+              Counter counter = new Counter();
+              Thread other = new Thread(counter::increment);
+              other.start();
+              while (counter.value == 0) {
+                assertThat(other.getName()).isNotNull();
+              }
+              other.join();
+            })
+        .check();
+  }
+
+  @Test
+  @Feature("V2")
+  void aProgramThatDiffersFromRunToRunIsReported() {
+    AtomicInteger runs = new AtomicInteger();
+    assertThatThrownBy(
+            () ->
+                Simulation.explore(
+                    POINTS,
+                    sim -> {
+                      Thread other = new Thread(() -> slowly(1), "other");
+                      other.start();
+                      if (runs.incrementAndGet() % 3 == 0) {
+                        slowly(2);
+                      }
+                      other.join();
+                    }))
+        .isInstanceOf(SimulationFailure.NotDeterministic.class)
+        .hasMessageContaining("The first choice that differs");
+  }
+
+  @Test
+  void aFailureInAnotherFiberFailsTheRun() {
+    SimulationResult result =
+        Simulation.explore(
+            POINTS,
+            sim -> {
+              Thread other =
+                  new Thread(
+                      () -> {
+                        throw new IllegalStateException("in the other");
+                      });
+              other.start();
+              other.join();
+            });
+    assertThat(result.failure().orElseThrow().cause()).hasMessage("in the other");
+  }
+}

@@ -1,0 +1,26 @@
+package dev.weft.sim.bugs;
+
+import dev.weft.Body;
+import dev.weft.sim.Simulation;
+import dev.weft.sim.SimulationOptions;
+import dev.weft.sim.SimulationResult;
+import dev.weft.sim.Strategy;
+import dev.weft.sim.bugs.programs.KnownBugs;
+
+/** Programs of the set under the simulation. */
+final class Simulated {
+  private Simulated() {}
+
+  /** Runs a program for so many seeds, or until it fails. */
+  static SimulationResult explore(Body program, Strategy strategy, long firstSeed, int seeds) {
+    return Simulation.explore(options(firstSeed, seeds).strategy(strategy), _ -> program.run());
+  }
+
+  /** Returns options with points in the programs; they do not shrink. */
+  static SimulationOptions options(long firstSeed, int seeds) {
+    return SimulationOptions.seeds(seeds)
+        .firstSeed(firstSeed)
+        .points(KnownBugs.class.getPackageName())
+        .shrinks(false);
+  }
+}
