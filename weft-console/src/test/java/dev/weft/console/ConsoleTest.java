@@ -1,0 +1,426 @@
+package dev.weft.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.weft.Fiber;
+import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
+import dev.weft.Scope;
+import dev.weft.console.start.PropertyConsole;
+import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.testkit.Feature;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.WebSocket;
+import java.net.http.WebSocketHandshakeException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The console without a browser: what is refused, what is told, and what costs nothing. */
+@Feature("O3")
+@Timeout(30)
+class ConsoleTest {
+  static {
+    System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host"); // read once, at first use
+  }
+
+  private final HttpClient client = HttpClient.newHttpClient();
+  private Console console;
+  private Scheduler scheduler;
+
+  @BeforeEach
+  void start() throws IOException {
+    scheduler = Scheduler.builder().threads(2).name("shown").build().start();
+    // @start region="start"
+    console = Console.start(0); // at the loopback address, at any free port
+    System.out.println("look at " + console.url());
+    // @end region="start"
+  }
+
+  @AfterEach
+  void stop() {
+    console.close();
+    scheduler.stop(Duration.ofSeconds(1));
+    client.close();
+  }
+
+  private HttpResponse<String> get(URI uri, String... headers) throws Exception {
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri);
+    for (int i = 0; i < headers.length; i += 2) {
+      request.header(headers[i], headers[i + 1]);
+    }
+    return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** A page, as far as the server can tell. */
+  private static final class Page implements WebSocket.Listener {
+    final LinkedBlockingQueue<String> messages = new LinkedBlockingQueue<>();
+    final CompletableFuture<String> closed = new CompletableFuture<>();
+    private final StringBuilder part = new StringBuilder();
+
+    @Override
+    public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean last) {
+      part.append(text);
+      if (last) {
+        messages.add(part.toString());
+        part.setLength(0);
+      }
+      socket.request(1);
+      return null;
+    }
+
+    @Override
+    public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+      closed.complete(code + " " + reason);
+      return null;
+    }
+
+    String await(Predicate<String> wanted) throws InterruptedException {
+      while (true) {
+        String message = messages.poll(10, TimeUnit.SECONDS);
+        assertThat(message).as("a message that fits").isNotNull();
+        if (wanted.test(message)) {
+          return message;
+        }
+      }
+    }
+
+    String await(String... parts) throws InterruptedException {
+      return await(
+          message -> {
+            for (String each : parts) {
+              if (!message.contains(each)) {
+                return false;
+              }
+            }
+            return true;
+          });
+    }
+  }
+
+  private static URI live(URI url) {
+    return URI.create(url.toString().replaceFirst("^http", "ws") + "live");
+  }
+
+  private WebSocket open(Page page, String... headers) {
+    WebSocket.Builder builder = client.newWebSocketBuilder();
+    for (int i = 0; i < headers.length; i += 2) {
+      builder.header(headers[i], headers[i + 1]);
+    }
+    return builder.buildAsync(live(console.url()), page).join();
+  }
+
+  private boolean hasLanes() {
+    return ((SchedulerCore) scheduler).workers[0].lane != null;
+  }
+
+  private static void eventually(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) { // the test has a time limit
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  // ---- what is refused ----
+
+  @Test
+  void thePageNeedsTheToken() throws Exception {
+    URI url = console.url();
+    assertThat(url.getHost()).isEqualTo("127.0.0.1");
+    HttpResponse<String> page = get(url);
+    assertThat(page.statusCode()).isEqualTo(200);
+    assertThat(page.body()).contains("<title>Weft console</title>");
+    assertThat(page.headers().firstValue("Content-Security-Policy").orElseThrow())
+        .contains("default-src 'none'", "frame-ancestors 'none'");
+    assertThat(page.headers().firstValue("Referrer-Policy")).contains("no-referrer");
+    assertThat(get(url.resolve("console.js")).body()).contains("new WebSocket");
+    assertThat(get(url.resolve("console.css")).statusCode()).isEqualTo(200);
+    for (String path :
+        new String[] {"/", "/console.js", "/live", "/wrong/", "/wrong/console.js", "/%2e/"}) {
+      HttpResponse<String> refused = get(url.resolve(path));
+      assertThat(refused.statusCode()).as(path).isEqualTo(404);
+      assertThat(refused.body()).as(path).doesNotContain("html", "socket");
+    }
+    String almost = url.toString().substring(0, url.toString().length() - 2) + "/";
+    assertThat(get(URI.create(almost)).statusCode()).isEqualTo(404);
+    assertThat(get(url.resolve("nothing")).statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void theWebSocketNeedsTheToken() {
+    URI without = console.url().resolve("/live");
+    assertRefused(without, 404);
+    assertRefused(console.url().resolve("/wrong/live"), 404);
+  }
+
+  private void assertRefused(URI uri, int status, String... headers) {
+    WebSocket.Builder builder = client.newWebSocketBuilder();
+    for (int i = 0; i < headers.length; i += 2) {
+      builder.header(headers[i], headers[i + 1]);
+    }
+    URI at = URI.create(uri.toString().replaceFirst("^http", "ws"));
+    assertThatThrownBy(() -> builder.buildAsync(at, new Page()).join())
+        .isInstanceOf(CompletionException.class)
+        .cause()
+        .isInstanceOfSatisfying(
+            WebSocketHandshakeException.class,
+            e -> assertThat(e.getResponse().statusCode()).isEqualTo(status));
+  }
+
+  @Test
+  void aPageOfAnotherSiteGetsNothing() throws Exception {
+    int port = console.url().getPort();
+    URI live = console.url().resolve("live");
+    assertRefused(live, 403, "Origin", "http://evil.example");
+    assertRefused(live, 403, "Origin", "null");
+    assertRefused(live, 403, "Origin", "http://127.0.0.1:" + (port == 1 ? 2 : port - 1));
+    // DNS rebinding: a name of the other site that points to the loopback address
+    String[] rebound = {"Host", "evil.example:" + port, "Origin", "http://evil.example:" + port};
+    assertThat(get(console.url(), rebound).statusCode()).isEqualTo(404);
+    assertRefused(live, 404, rebound);
+    assertThat(get(console.url(), "Host", "localhost:9").statusCode()).isEqualTo(200);
+    Page page = new Page();
+    open(page, "Origin", "http://127.0.0.1:" + port);
+    page.await("\"type\":\"tick\"");
+  }
+
+  @Test
+  void aNameThatWasAllowedIsAnswered() throws Exception {
+    try (Console named =
+        Console.start(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), "console.example")) {
+      assertThat(get(named.url(), "Host", "Console.Example").statusCode()).isEqualTo(200);
+      assertThat(get(named.url(), "Host", "other.example").statusCode()).isEqualTo(404);
+      assertThat(named.url().getPath()).isNotEqualTo(console.url().getPath());
+    }
+  }
+
+  @Test
+  void aPageThatAsksNonsenseIsClosed() throws Exception {
+    Page page = new Page();
+    open(page).sendText("explode now", true).join();
+    assertThat(page.closed.get(10, TimeUnit.SECONDS)).startsWith("1008").contains("explode");
+    Page wordy = new Page();
+    open(wordy).sendText("é".repeat(5_000), true).join();
+    assertThat(wordy.closed.get(10, TimeUnit.SECONDS)).startsWith("1008");
+    Page other = new Page();
+    open(other).sendText("stack 12x", true).join();
+    assertThat(other.closed.get(10, TimeUnit.SECONDS)).startsWith("1008");
+  }
+
+  @Test
+  void moreThanSixteenPagesAreRefused() throws Exception {
+    for (int i = 0; i < 16; i++) {
+      open(new Page());
+    }
+    Page oneMore = new Page();
+    open(oneMore);
+    assertThat(oneMore.closed.get(10, TimeUnit.SECONDS)).startsWith("1013");
+  }
+
+  @Test
+  void theConsoleEndsInASecondOrTwoAlthoughNoPageAnswers() throws Exception {
+    List<Socket> silent = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      silent.add(silentPage());
+    }
+    eventually(this::hasLanes);
+    long begin = System.nanoTime();
+    console.close();
+    assertThat(System.nanoTime() - begin).isLessThan(TimeUnit.SECONDS.toNanos(8)); // 10 in turn
+    for (Socket socket : silent) {
+      socket.close();
+    }
+  }
+
+  /** A WebSocket that is opened and then neither read nor closed. */
+  private Socket silentPage() throws IOException {
+    Socket socket = new Socket(console.url().getHost(), console.url().getPort());
+    socket
+        .getOutputStream()
+        .write(
+            """
+            GET %slive HTTP/1.1\r
+            Host: 127.0.0.1\r
+            Connection: Upgrade\r
+            Upgrade: websocket\r
+            Sec-WebSocket-Version: 13\r
+            Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+            \r
+            """
+                .formatted(console.url().getPath())
+                .getBytes(StandardCharsets.US_ASCII));
+    byte[] status = socket.getInputStream().readNBytes(12);
+    assertThat(new String(status, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 101");
+    return socket;
+  }
+
+  @Test
+  void thePropertyNamesAPortOrAnAddress() throws Exception {
+    assertThat(PropertyConsole.address("7070"))
+        .isEqualTo(new InetSocketAddress(InetAddress.getLoopbackAddress(), 7070));
+    assertThat(PropertyConsole.address("0.0.0.0:7070"))
+        .isEqualTo(new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), 7070));
+    assertThat(PropertyConsole.address("[::1]:7070"))
+        .isEqualTo(new InetSocketAddress(InetAddress.ofLiteral("::1"), 7070));
+    for (String wrong : new String[] {"", "x", "127.0.0.1", "1:2:x", "70000", "-1"}) {
+      assertThatThrownBy(() -> PropertyConsole.address(wrong))
+          .as(wrong)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("PORT");
+    }
+  }
+
+  // ---- what is told ----
+
+  @Test
+  void aTickHasTheSchedulersTheirLanesAndTheLongestWaits() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    scheduler.go(FiberOptions.named("the \"waiter\""), () -> release.await());
+    scheduler.go(
+        FiberOptions.named("spinner").onThread(1),
+        () -> {
+          while (release.getCount() > 0) {
+            long end = System.nanoTime() + 12_000_000;
+            while (System.nanoTime() < end) {
+              Thread.onSpinWait();
+            }
+            Fiber.sleep(Duration.ofMillis(15));
+          }
+        });
+    Page page = new Page();
+    open(page);
+    String tick =
+        page.await("\"name\":\"shown\"", "the \\\"waiter\\\"", "CountDownLatch", "\"spinner\"");
+    assertThat(tick)
+        .contains("\"helperLimit\":", "\"heap\":", "\"waiting\":1", "\"lane\":[[")
+        .doesNotContain("\"name\":\"weft-console\"");
+    release.countDown();
+  }
+
+  @Test
+  void aSearchAndAStackAreAnswered() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    Fiber<?> needle = scheduler.go(FiberOptions.named("Needle-1"), () -> release.await());
+    for (int i = 0; i < 20; i++) {
+      scheduler.go(FiberOptions.named("straw-" + i), () -> release.await());
+    }
+    Page page = new Page();
+    WebSocket socket = open(page);
+    page.await("\"waiting\":21");
+    socket.sendText("look fibers needle", true).join();
+    assertThat(page.await("\"type\":\"fibers\""))
+        .contains("Needle-1", "\"more\":false")
+        .doesNotContain("straw");
+    socket.sendText("stack " + needle.id(), true).join();
+    assertThat(page.await("\"type\":\"stack\""))
+        .contains("Needle-1", "ConsoleTest", "CountDownLatch.await", "\"found\":true");
+    socket.sendText("stack 987654321", true).join();
+    assertThat(page.await("\"type\":\"stack\"")).contains("\"found\":false");
+    release.countDown();
+  }
+
+  @Test
+  void theTreeOfScopesIsTold() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    scheduler.go(
+        FiberOptions.named("parent"),
+        () -> {
+          try (Scope scope = Scope.open()) {
+            scope.go(
+                "child",
+                () -> {
+                  try (Scope inner = Scope.open()) {
+                    inner.go("grandchild", () -> release.await());
+                    inner.join();
+                  }
+                });
+            scope.join();
+          }
+        });
+    Page page = new Page();
+    WebSocket socket = open(page);
+    socket.sendText("look scopes", true).join();
+    String tree = page.await("\"type\":\"scopes\"", "grandchild");
+    assertThat(tree.indexOf("\"parent\"")).isLessThan(tree.indexOf("\"child\""));
+    assertThat(tree)
+        .contains("\"depth\":0", "\"depth\":4", "scope, 1 fiber")
+        .doesNotContain("\"depth\":5");
+    release.countDown();
+  }
+
+  // ---- what costs nothing ----
+
+  @Test
+  void nothingIsCollectedWhileNoPageIsOpen() throws Exception {
+    assertThat(hasLanes()).isFalse();
+    Page page = new Page();
+    WebSocket socket = open(page);
+    page.await("\"type\":\"tick\"");
+    assertThat(hasLanes()).isTrue();
+    socket.sendText("pause", true).join();
+    eventually(() -> !hasLanes());
+    socket.sendText("go", true).join();
+    eventually(this::hasLanes);
+    Page second = new Page();
+    WebSocket other = open(second);
+    second.await("\"type\":\"tick\"");
+    socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join();
+    page.closed.join();
+    second.messages.clear();
+    second.await("\"type\":\"tick\"");
+    assertThat(hasLanes()).isTrue();
+    other.abort();
+    eventually(() -> !hasLanes());
+  }
+
+  @Test
+  void theConsoleAnswersAlthoughAllThreadsOfTheProgramAreHeld() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    for (int i = 0; i < 2; i++) {
+      scheduler.go(
+          FiberOptions.named("hog-" + i).onThread(i),
+          () -> {
+            while (release.getCount() > 0) {
+              Thread.onSpinWait();
+            }
+          });
+    }
+    Page page = new Page();
+    open(page);
+    page.await("\"held\":true");
+    release.countDown();
+  }
+
+  @Test
+  void closingTheConsoleEndsItsPages() throws Exception {
+    Page page = new Page();
+    open(page);
+    page.await("\"type\":\"tick\"");
+    console.close();
+    assertThat(page.closed.get(10, TimeUnit.SECONDS)).startsWith("1001");
+    eventually(() -> !hasLanes());
+    assertThatThrownBy(() -> get(console.url())).isInstanceOf(IOException.class);
+  }
+}
