@@ -5,6 +5,7 @@ import org.jspecify.annotations.NullMarked;
 module dev.weft.http {
   requires transitive dev.weft;
   requires transitive jdk.httpserver;
+  requires static com.google.errorprone.annotations;
 
   exports dev.weft.http;
 

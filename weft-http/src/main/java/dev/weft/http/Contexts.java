@@ -8,7 +8,7 @@ final class Contexts {
   // longest path first
   private volatile Context[] all = {};
 
-  /** Returns the one whose path is the longest that the path begins with. */
+  /** Returns the context with the longest path that the given path begins with. */
   @Nullable Context find(String path) {
     for (Context context : all) {
       if (path.startsWith(context.getPath())) {
@@ -49,7 +49,7 @@ final class Contexts {
   synchronized void remove(HttpContext context) {
     int at = indexOf(context.getPath());
     if (at < 0 || all[at] != context) {
-      throw new IllegalArgumentException(context + " is not one of this server's");
+      throw new IllegalArgumentException(context + " is not a context of this server");
     }
     remove(context.getPath());
   }

@@ -63,7 +63,7 @@ final class Exchange extends HttpExchange {
   }
 
   /**
-   * Returns the one behind what a handler was given.
+   * Returns the exchange behind the object that a handler was given.
    *
    * @throws IllegalArgumentException if it is another server's, or wrapped by a filter
    */

@@ -15,16 +15,23 @@ import java.util.Arrays;
  * </pre>
  */
 final class Input {
+  /** Where the bytes come from. */
+  @FunctionalInterface
+  interface Source {
+    /** Reads at least a byte, if need be after a wait; returns how many, -1 at the end. */
+    int read(byte[] bytes, int offset, int length) throws IOException;
+  }
+
   /** Enough for a usual request, and not too much for a connection that waits. */
   private static final int USUAL_SIZE = 2 * 1024;
 
-  private final Transport transport;
+  private final Source source;
   private byte[] bytes = new byte[USUAL_SIZE];
   private int start;
   private int end;
 
-  Input(Transport transport) {
-    this.transport = transport;
+  Input(Source source) {
+    this.source = source;
   }
 
   /** The array that what is there is in; another one after {@link #more}. */
@@ -55,7 +62,7 @@ final class Input {
       start = 0;
       end = 0;
       if (bytes.length > USUAL_SIZE) {
-        bytes = new byte[USUAL_SIZE]; // it was a rare one that needed more
+        bytes = new byte[USUAL_SIZE]; // a rare, long request has needed more
       }
     } else if (end == bytes.length) {
       int there = end - start;
@@ -66,7 +73,7 @@ final class Input {
       start = 0;
       end = there;
     }
-    int count = transport.read(bytes, end, bytes.length - end);
+    int count = source.read(bytes, end, bytes.length - end);
     if (count < 0) {
       return false;
     }
@@ -92,7 +99,7 @@ final class Input {
   int read(byte[] target, int offset, int length) throws IOException {
     if (start == end) {
       if (length >= USUAL_SIZE) {
-        return transport.read(target, offset, length); // no need to copy what is long
+        return source.read(target, offset, length); // no need to copy what is long
       }
       if (!more()) {
         return -1;

@@ -5,14 +5,21 @@ import java.util.Arrays;
 
 /** What is to be sent over a connection, until there is enough of it. */
 final class Output {
+  /** Where the bytes go. */
+  @FunctionalInterface
+  interface Sink {
+    /** Writes all of it. */
+    void write(byte[] bytes, int offset, int length) throws IOException;
+  }
+
   private static final int MOST = 8 * 1024;
 
-  private final Transport transport;
+  private final Sink sink;
   private byte[] bytes = new byte[512];
   private int size;
 
-  Output(Transport transport) {
-    this.transport = transport;
+  Output(Sink sink) {
+    this.sink = sink;
   }
 
   void write(int oneByte) throws IOException {
@@ -26,7 +33,7 @@ final class Output {
     if (length > bytes.length - size && !hasRoom(length)) {
       flush();
       if (length >= MOST) {
-        transport.write(source, offset, length); // no need to copy what is long
+        sink.write(source, offset, length); // no need to copy what is long
         return;
       }
       if (length > bytes.length) {
@@ -60,7 +67,7 @@ final class Output {
     int count = size;
     size = 0;
     if (count > 0) {
-      transport.write(bytes, 0, count);
+      sink.write(bytes, 0, count);
     }
   }
 }

@@ -5,11 +5,15 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** An HTTP server as the JDK's API has it. */
+/**
+ * An HTTP server as the JDK's API has it. {@link TlsServer} repeats its methods: the API has an
+ * abstract class for each kind of server, and a plain server must not be an {@code HttpsServer}. So
+ * each method is a bare call of {@link Server}, which has the code, as in the JDK's own {@code
+ * HttpServerImpl} and {@code HttpsServerImpl}.
+ */
 final class PlainServer extends HttpServer {
   private final Server server = new Server(this, false);
 
@@ -40,22 +44,22 @@ final class PlainServer extends HttpServer {
 
   @Override
   public HttpContext createContext(String path, HttpHandler handler) {
-    return server.createContext(path, Objects.requireNonNull(handler, "handler"));
+    return server.createContext(path, handler);
   }
 
   @Override
   public HttpContext createContext(String path) {
-    return server.createContext(path, null);
+    return server.createContext(path);
   }
 
   @Override
   public void removeContext(String path) {
-    server.contexts().remove(Objects.requireNonNull(path, "path"));
+    server.removeContext(path);
   }
 
   @Override
   public void removeContext(HttpContext context) {
-    server.contexts().remove(Objects.requireNonNull(context, "context"));
+    server.removeContext(context);
   }
 
   @Override

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Buffers for TLS records that are to be sent. An engine wants room for the longest record however
- * little there is to send, so those who send borrow it: a connection at rest has none.
+ * little there is to send, so each sender borrows a buffer: a connection at rest has none.
  */
 final class RecordBuffers {
   /** Two of the longest, 16 KB each and what encryption adds, with something to spare. */

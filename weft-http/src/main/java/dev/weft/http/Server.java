@@ -1,5 +1,7 @@
 package dev.weft.http;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import com.sun.net.httpserver.HttpContext;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
@@ -55,9 +57,13 @@ final class Server {
   // the size of the set, which would have to count
   private final AtomicInteger open = new AtomicInteger();
 
-  // under this
+  @GuardedBy("this")
   private @Nullable TcpListener listener;
+
+  @GuardedBy("this")
   private @Nullable Fiber<Void> acceptor;
+
+  @GuardedBy("this")
   private @Nullable Timer clock;
 
   private volatile @Nullable Executor executor;
@@ -257,10 +263,26 @@ final class Server {
     return nothing;
   }
 
-  Context createContext(String path, @Nullable HttpHandler handler) {
-    Context context = new Context(facade, path, handler);
+  Context createContext(String path, HttpHandler handler) {
+    return add(new Context(facade, path, Objects.requireNonNull(handler, "handler")));
+  }
+
+  /** Creates a context that gets its handler later. */
+  Context createContext(String path) {
+    return add(new Context(facade, path, null));
+  }
+
+  private Context add(Context context) {
     contexts.add(context);
     return context;
+  }
+
+  void removeContext(String path) {
+    contexts.remove(Objects.requireNonNull(path, "path"));
+  }
+
+  void removeContext(HttpContext context) {
+    contexts.remove(Objects.requireNonNull(context, "context"));
   }
 
   @Nullable Executor executor() {

@@ -19,7 +19,7 @@ final class Status {
 
   private Status() {}
 
-  /** Returns the words behind a number; none for one that is nobody's. */
+  /** Returns the words behind a number; empty for a number that has none. */
   static String reason(int status) {
     return switch (status) {
       case 100 -> "Continue";

@@ -6,11 +6,10 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** An HTTPS server as the JDK's API has it. */
+/** An HTTPS server as the JDK's API has it; {@link PlainServer} says why the two are alike. */
 final class TlsServer extends HttpsServer {
   private final Server server = new Server(this, true);
 
@@ -41,22 +40,22 @@ final class TlsServer extends HttpsServer {
 
   @Override
   public HttpContext createContext(String path, HttpHandler handler) {
-    return server.createContext(path, Objects.requireNonNull(handler, "handler"));
+    return server.createContext(path, handler);
   }
 
   @Override
   public HttpContext createContext(String path) {
-    return server.createContext(path, null);
+    return server.createContext(path);
   }
 
   @Override
   public void removeContext(String path) {
-    server.contexts().remove(Objects.requireNonNull(path, "path"));
+    server.removeContext(path);
   }
 
   @Override
   public void removeContext(HttpContext context) {
-    server.contexts().remove(Objects.requireNonNull(context, "context"));
+    server.removeContext(context);
   }
 
   @Override

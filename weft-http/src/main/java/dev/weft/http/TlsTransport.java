@@ -1,5 +1,6 @@
 package dev.weft.http;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.net.TcpStream;
 import dev.weft.sync.Mutex;
 import java.io.EOFException;
@@ -32,16 +33,16 @@ import org.jspecify.annotations.Nullable;
 final class TlsTransport implements Transport {
   /*
    * Invariants:
-   *  - net, plain, latest and ended belong to the one who reads; at first that is who shakes hands.
+   *  - net, plain, latest and ended belong to the reader; at first that is the thread in handshake().
    *  - net and plain are ready to be taken from, except inside fill() and unwrap().
-   *  - Records reach the stream in the order in which the engine made them: who wraps holds
-   *    outbound until they are sent.
-   *  - The reader never waits for outbound. If the engine has an answer ready and somebody holds
-   *    outbound, owed is set: who writes looks at it after the unlock and sends the answer then.
-   *  - broken is under outbound. Once set nothing is sent: the other side has part of a record, and
+   *  - Records reach the stream in the order in which the engine made them: a thread that
+   *    wraps holds outbound until they are sent.
+   *  - The reader never waits for outbound. If the engine has an answer ready and a writer holds
+   *    outbound, owed is set: the writer checks owed after its unlock and sends the answer then.
+   *  - Once broken is set nothing is sent: the other side has part of a record, and
    *    would take whatever follows for the rest of it.
    *
-   * The engine has a lock of its own, which is not held while anybody waits for the other side.
+   * The engine has a lock of its own, which no thread holds while it waits for the other side.
    */
 
   /** How much room for encrypted bytes a connection at rest has: enough for a usual request. */
@@ -67,8 +68,10 @@ final class TlsTransport implements Transport {
   // true once the other side will send nothing more
   private boolean ended;
 
-  private final Mutex outbound = new Mutex();
+  private final Mutex outbound = Mutex.fair();
   private volatile boolean owed;
+
+  @GuardedBy("outbound")
   private boolean broken;
 
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -84,8 +87,8 @@ final class TlsTransport implements Transport {
   }
 
   /**
-   * Agrees with the other side on keys, and on who it is. What the engine has to compute is
-   * computed here.
+   * Agrees with the other side on keys, and checks its certificate if asked to. What the engine has
+   * to compute is computed here.
    */
   void handshake() throws IOException {
     try {
@@ -282,8 +285,8 @@ final class TlsTransport implements Transport {
   }
 
   /**
-   * Sends what the engine has to say by itself. If somebody is writing, that one does: the reader
-   * must not wait for the other side to read.
+   * Sends what the engine has to say by itself. If another thread is writing, that thread does: the
+   * reader must not wait for the other side to read.
    */
   private void answer() throws IOException {
     owed = true;
@@ -297,7 +300,8 @@ final class TlsTransport implements Transport {
     }
   }
 
-  /** Wraps and sends all of the source and what the engine adds; under the lock. */
+  /** Wraps and sends all of the source and what the engine adds. */
+  @GuardedBy("outbound")
   private void wrap(ByteBuffer source) throws IOException {
     if (broken) {
       throw new IOException(
@@ -310,7 +314,7 @@ final class TlsTransport implements Transport {
       while (more) {
         SSLEngineResult result = wrapNext(source, records);
         if (result.getStatus() == Status.BUFFER_OVERFLOW) {
-          if (records.position() == 0) { // not even one has room
+          if (records.position() == 0) { // there is no room for a single record
             records = ByteBuffer.allocate(Math.max(packetSize(), 2 * records.capacity()));
           }
           sendRecords(records);
@@ -335,6 +339,7 @@ final class TlsTransport implements Transport {
     }
   }
 
+  @GuardedBy("outbound")
   private SSLEngineResult wrapNext(ByteBuffer source, ByteBuffer records) throws IOException {
     try {
       return engine.wrap(source, records);
@@ -344,6 +349,7 @@ final class TlsTransport implements Transport {
     }
   }
 
+  @GuardedBy("outbound")
   private void sendRecords(ByteBuffer records) throws IOException {
     if (records.position() > 0) {
       broken = true;
@@ -382,8 +388,8 @@ final class TlsTransport implements Transport {
   }
 
   /**
-   * Closes it, after a close_notify if nobody is writing. The first one who closes waits up to a
-   * second if the other side takes nothing; another close ends that.
+   * Closes it, after a close_notify if no thread is writing. The first close waits up to a second
+   * if the other side takes nothing; another close ends that wait.
    */
   @Override
   public void close() {

@@ -6,13 +6,7 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /** The bytes of a connection, as they are or encrypted. One thread reads at a time, one writes. */
-interface Transport extends AutoCloseable {
-  /** Reads at least a byte, if need be after a wait; returns how many, -1 at the end. */
-  int read(byte[] bytes, int offset, int length) throws IOException;
-
-  /** Writes all of it. */
-  void write(byte[] bytes, int offset, int length) throws IOException;
-
+interface Transport extends Input.Source, Output.Sink, AutoCloseable {
   /**
    * Ends the output and then discards what comes, until the other side ends too or has sent so many
    * bytes. To close a socket that has unread bytes would reset the connection, and the other side

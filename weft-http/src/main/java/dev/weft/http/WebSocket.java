@@ -24,28 +24,29 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's end of a WebSocket (RFC 6455), in blocking style: who has to wait gives its thread
- * away.
+ * The server's end of a WebSocket (RFC 6455), in blocking style: a fiber that has to wait gives up
+ * its thread.
  *
  * {@snippet class="dev.weft.http.WebSocketTest" region="echo"}
  *
  * <p>Any fiber or thread may send at any time, also while another receives; each message goes out
- * in one piece. Those who receive take turns. Pings are answered while somebody receives.
+ * in one piece. Receivers take turns. Pings are answered while a receiver waits.
  *
  * <p>Every wait is a cancel point: it ends with an {@link InterruptedIOException}, with the
  * interrupt status set. A receive that ends so can be called again, and nothing is lost; a send
- * that ends so in the middle of a message ends the connection, for the rest would make no sense.
- * {@link dev.weft.Weft#withTimeout} so limits how long a client may be silent, or slow.
+ * that ends so in the middle of a message ends the connection, because the client could not make
+ * sense of the rest. {@link dev.weft.Weft#withTimeout} so limits how long a client may be silent,
+ * or slow.
  *
- * <p>A client that breaks the protocol is told so by a close frame, and whoever receives by a
- * {@link ProtocolException}. So is one whose message is longer than {@code -Dweft.http.maxMessage}
- * bytes, by default 1 MiB; compressed messages count as they are inflated.
+ * <p>A client that breaks the protocol is told so by a close frame, and the receiver by a {@link
+ * ProtocolException}. The same goes for a message that is longer than {@code
+ * -Dweft.http.maxMessage} bytes, by default 1 MiB; compressed messages count as they are inflated.
  *
  * <p>Messages of {@code -Dweft.http.deflateFrom} bytes, by default 1,024, or more are sent
  * compressed if the client offers that (RFC 7692); 0 turns compression off.
  *
- * <p>A browser lets any page open a WebSocket to any server, with the user's cookies: who relies on
- * those looks at the {@code Origin} in {@link #requestHeaders()} first.
+ * <p>A browser lets any page open a WebSocket to any server, with the user's cookies: a handler
+ * that relies on cookies has to check the {@code Origin} in {@link #requestHeaders()} first.
  */
 public final class WebSocket implements AutoCloseable {
   /*
@@ -55,13 +56,13 @@ public final class WebSocket implements AutoCloseable {
    *                        // longer than PATIENCE
    *
    * Invariants:
-   *  - The output belongs to who holds sending, the input to who holds receiving. Who holds both
-   *    took receiving first.
+   *  - The holder of sending owns the output, the holder of receiving the input. A thread that
+   *    holds both took receiving first.
    *  - A message is sent only if closing was null under sending, and the close frame is sent under
    *    sending after closing was set: so nothing comes behind a close frame.
-   *  - While closing is set and ended is not, somebody is in finish(), whose timer closes the
-   *    transport. So whoever waits then, for a lock or the other side, does not wait for ever.
-   *  - ended => the transport is closed, or is about to be by who has set it.
+   *  - While closing is set and ended is not, a thread is in finish(), and the timer of finish()
+   *    closes the transport. So no thread waits for ever then, for a lock or the other side.
+   *  - ended => the transport is closed, or the thread that has set ended is about to close it.
    */
 
   /** How long the other side may take to answer a close. */
@@ -78,8 +79,8 @@ public final class WebSocket implements AutoCloseable {
   private final Headers requestHeaders;
   private final Optional<String> subprotocol;
   private final String client;
-  private final Mutex sending = new Mutex();
-  private final Mutex receiving = new Mutex();
+  private final Mutex sending = Mutex.fair();
+  private final Mutex receiving = Mutex.fair();
 
   // null as long as it is open
   private final AtomicReference<@Nullable WebSocketClose> closing = new AtomicReference<>();
@@ -107,7 +108,7 @@ public final class WebSocket implements AutoCloseable {
     this.client = clientOf(transport);
   }
 
-  /** Returns who is at the other end, for messages; asked while it is still known. */
+  /** Returns the address of the client, for messages; asked while it is still known. */
   private static String clientOf(Transport transport) {
     try {
       return transport.remoteAddress().toString();
@@ -353,8 +354,8 @@ public final class WebSocket implements AutoCloseable {
 
   /**
    * Closes it: tells the other side, waits a second at most for its answer, and closes the
-   * connection. Nothing more is received, and whoever waits for a message gets none. If it is
-   * closed already this only waits for the end.
+   * connection. Nothing more is received, and a waiting receiver gets no message. If it is closed
+   * already this only waits for the end.
    *
    * @param code 1000 to 1003, 1007 to 1014, or 3000 to 4999, which are the program's
    * @param reason for people, of 123 bytes at most in UTF-8
@@ -364,7 +365,7 @@ public final class WebSocket implements AutoCloseable {
     closing.compareAndSet(null, WebSocketClose.checked(code, reason));
     finish(
         () -> {
-          lock(receiving, "close"); // who has it reads to the end
+          lock(receiving, "close"); // its holder reads to the end
           try {
             nextMessage();
           } finally {
@@ -436,7 +437,7 @@ public final class WebSocket implements AutoCloseable {
     return e;
   }
 
-  /** Returns whether it has thrown this, for the connection has come to its end. */
+  /** Returns whether it has thrown this because the connection has come to its end. */
   boolean hasThrown(IOException e) {
     return thrown == e;
   }

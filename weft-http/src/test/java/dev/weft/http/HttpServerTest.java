@@ -40,6 +40,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.GZIPOutputStream;
+import javax.net.ssl.SSLSession;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -422,9 +423,14 @@ class HttpServerTest {
   }
 
   /** An exchange whose body is zipped on its way. */
-  private static final class Zipped extends Delegating {
+  private static final class Zipped extends DelegatingExchange {
     Zipped(HttpExchange exchange) {
       super(exchange);
+    }
+
+    @Override
+    public SSLSession getSSLSession() {
+      throw new UnsupportedOperationException("the connection is not encrypted");
     }
 
     @Override
@@ -830,7 +836,7 @@ class HttpServerTest {
       client.send(get("/"));
       entered.await();
       Thread stopping = Thread.ofPlatform().start(() -> server.stop(20));
-      assertThat(idle.hasEnded()).as("who has no request is closed at once").isTrue();
+      assertThat(idle.hasEnded()).as("a connection without a request is closed at once").isTrue();
       go.countDown();
       RawClient.Response last = client.receive();
       assertThat(last.body()).isEqualTo("done");

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.Random;
-import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +24,7 @@ class RequestHeadTest {
       """;
 
   /** Bytes that come in pieces. */
-  private static final class Pieces implements Transport {
+  private static final class Pieces implements Input.Source {
     private final byte[] bytes;
     private final Random random;
     private int at;
@@ -46,33 +44,6 @@ class RequestHeadTest {
       at += count;
       return count;
     }
-
-    @Override
-    public void write(byte[] source, int offset, int length) {}
-
-    @Override
-    public void linger(long mostBytes) {}
-
-    @Override
-    public InetSocketAddress localAddress() {
-      return new InetSocketAddress(0);
-    }
-
-    @Override
-    public InetSocketAddress remoteAddress() {
-      return new InetSocketAddress(0);
-    }
-
-    @Override
-    public @Nullable SSLSession session() {
-      return null;
-    }
-
-    @Override
-    public void close() {}
-
-    @Override
-    public void abort() {}
   }
 
   private static @Nullable RequestHead read(Input input) throws IOException, Rejected {

@@ -912,7 +912,7 @@ class TlsTransportTest {
     assertThat(server.end()).isEqualTo("served");
   }
 
-  // ---- who the other side is ----
+  // ---- certificates of clients ----
 
   private Object sessionWith(SSLContext clients, Consumer<HttpsParameters> choice)
       throws Exception {

@@ -1,5 +1,6 @@
 package dev.weft.im;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.Weft;
 import dev.weft.im.Refusal.Code;
 import java.time.Duration;
@@ -30,9 +31,13 @@ final class HashLane {
   private final int mostWaiting;
   private final Duration patience;
 
-  // under this
+  @GuardedBy("this")
   private final Map<String, Deque<CountDownLatch>> waiting = new LinkedHashMap<>();
+
+  @GuardedBy("this")
   private int callers;
+
+  @GuardedBy("this")
   private int running;
 
   /**

@@ -1,5 +1,6 @@
 package dev.weft.im;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -8,7 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Who is logged in here, and the fan-out to them. Nothing in here waits. */
+/** The sessions that are logged in at this node, and the fan-out to them. No method waits. */
 final class Hub {
   /*
    * Invariants, whenever the lock is free:
@@ -21,8 +22,10 @@ final class Hub {
    */
   private final Presence presence;
 
-  // under this
+  @GuardedBy("this")
   private final Map<String, List<Session>> sessions = new HashMap<>();
+
+  @GuardedBy("this")
   private long position;
 
   /** Creates one for the messages after a position. */
@@ -62,13 +65,12 @@ final class Hub {
     for (Message message : messages) {
       if (message.room() != null) {
         String line = message.lineFor(""); // one string for all members
-        Objects.requireNonNull(members.get(message.room()))
-            .forEach(
-                (name, since) -> {
-                  if (since < message.id()) {
-                    offer(name, line, message.id());
-                  }
-                });
+        Map<String, Long> room = Objects.requireNonNull(members.get(message.room()));
+        for (Map.Entry<String, Long> member : room.entrySet()) {
+          if (member.getValue() < message.id()) {
+            offer(member.getKey(), line, message.id());
+          }
+        }
       } else {
         String recipient = Objects.requireNonNull(message.recipient());
         offer(recipient, message.lineFor(recipient), message.id());
@@ -80,6 +82,7 @@ final class Hub {
     }
   }
 
+  @GuardedBy("this")
   private void offer(String name, String line, long id) {
     for (Session session : List.copyOf(sessions.getOrDefault(name, List.of()))) {
       session.outbox().offer(line, id);

@@ -1,5 +1,6 @@
 package dev.weft.im;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.Scheduler;
 import dev.weft.im.Store.StoreException;
 import java.io.IOException;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An instant-messaging server: accounts, rooms, direct messages, presence, history, and delivery to
- * those who were away; over TCP and WebSocket.
+ * users that were away; over TCP and WebSocket.
  *
  * {@snippet class="dev.weft.im.ImServerTest" region="server"}
  *
@@ -25,10 +26,17 @@ import org.jspecify.annotations.Nullable;
 public final class ImServer implements AutoCloseable {
   private final Builder config;
 
-  // under this; the endpoints are there if the node is
+  // the endpoints are there if the node is
+  @GuardedBy("this")
   private @Nullable Node node;
+
+  @GuardedBy("this")
   private @Nullable LineEndpoint lines;
+
+  @GuardedBy("this")
   private @Nullable WebEndpoint web;
+
+  @GuardedBy("this")
   private boolean stopped;
 
   private ImServer(Builder config) {

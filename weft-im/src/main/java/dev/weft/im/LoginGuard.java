@@ -1,5 +1,6 @@
 package dev.weft.im;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -7,8 +8,8 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Who may try a password now. Wrong ones are counted by place and by name; after some of them each
- * further one makes the next wait twice as long.
+ * Decides when a client may try a password. Wrong passwords are counted by place and by name; after
+ * some of them each further one makes the next try wait twice as long.
  *
  * <p>A user that has logged in from a place before is counted for itself there: wrong passwords of
  * others, at the same place or for the same name, do not keep it out.
@@ -48,8 +49,11 @@ final class LoginGuard {
 
   private final LongSupplier nanoTime;
 
-  // under this; a key is "place", "@name" or "place @name"
+  // a key is "place", "@name" or "place @name"
+  @GuardedBy("this")
   private final Map<String, Count> counts = new Recent<>();
+
+  @GuardedBy("this")
   private final Map<String, Boolean> known = new Recent<>();
 
   LoginGuard(LongSupplier nanoTime) {
@@ -95,6 +99,7 @@ final class LoginGuard {
     counts.remove(pair(place, name));
   }
 
+  @GuardedBy("this")
   private List<String> keys(String place, String name) {
     String pair = pair(place, name);
     return known.containsKey(pair) ? List.of(pair) : List.of(place, "@" + name);

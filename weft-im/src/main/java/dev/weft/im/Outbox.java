@@ -1,5 +1,6 @@
 package dev.weft.im;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
 import dev.weft.im.Wire.Unfinished;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The session itself {@linkplain #send sends}, and waits while too much is queued: a client that
  * does not read is not read from. Others {@linkplain #offer offer}, and never wait: if there is no
  * room the client is too slow, and the connection ends with BYE.
+ *
+ * <p>The file is long because the senders, the writer and the end share one lock and the invariants
+ * below: a part of it could not be read alone.
  */
 final class Outbox {
   /*
@@ -75,17 +79,37 @@ final class Outbox {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
 
-  // under lock
+  @GuardedBy("lock")
   private final Deque<Item> queue = new ArrayDeque<>(2);
+
+  @GuardedBy("lock")
   private int linesTaken; // of the first item
+
+  @GuardedBy("lock")
   private long answerBytes;
+
+  @GuardedBy("lock")
   private long offeredBytes;
+
+  @GuardedBy("lock")
   private @Nullable List<Item> held;
+
+  @GuardedBy("lock")
   private long heldBytes;
+
+  @GuardedBy("lock")
   private boolean writing;
+
+  @GuardedBy("lock")
   private boolean closed; // takes no more lines
+
+  @GuardedBy("lock")
   private boolean pingDue;
+
+  @GuardedBy("lock")
   private boolean clientEnded;
+
+  @GuardedBy("lock")
   private @Nullable Timer patience;
 
   // set once, under lock; null until the client has logged in
@@ -154,6 +178,7 @@ final class Outbox {
     }
   }
 
+  @GuardedBy("lock")
   private void awaitRoomLocked() throws InterruptedException, Ended {
     while (!isOver() && answerBytes > WINDOW) {
       changed.await();
@@ -343,14 +368,17 @@ final class Outbox {
 
   // ---- under lock ----
 
+  @GuardedBy("lock")
   private boolean isOver() {
     return closed || broken;
   }
 
+  @GuardedBy("lock")
   private long queuedBytes() {
     return answerBytes + offeredBytes + heldBytes;
   }
 
+  @GuardedBy("lock")
   private void enqueue(Item item) {
     queue.add(item);
     count(item, item.cost());
@@ -358,6 +386,7 @@ final class Outbox {
     startWriter();
   }
 
+  @GuardedBy("lock")
   private void count(Item item, long bytes) {
     if (item.offered()) {
       offeredBytes += bytes;
@@ -366,6 +395,7 @@ final class Outbox {
     }
   }
 
+  @GuardedBy("lock")
   private void startWriter() {
     if (!writing) {
       writing = true;
@@ -379,6 +409,7 @@ final class Outbox {
     }
   }
 
+  @GuardedBy("lock")
   private void dropQueue() {
     budget.add(account, -queuedBytes());
     queue.clear();

@@ -1,5 +1,6 @@
 package dev.weft.im;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.Fiber;
 import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
@@ -25,8 +26,10 @@ final class Presence implements AutoCloseable {
   /** Tells that a user has come or gone. */
   private record Change(String user, boolean online) {}
 
-  // under this
+  @GuardedBy("this")
   private final Map<String, Set<String>> usersByNode = new HashMap<>();
+
+  @GuardedBy("this")
   private final Map<String, Integer> nodesOfUser = new HashMap<>();
 
   private final Channel<Change> changes = Channel.unlimited();

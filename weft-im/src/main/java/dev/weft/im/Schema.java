@@ -43,9 +43,9 @@ final class Schema {
   private Schema() {}
 
   /**
-   * Makes what is missing. Nodes that start at once may get in each other's way, for neither
-   * database makes tables under a lock: who comes second fails in one of many ways, tries again,
-   * and finds them.
+   * Makes what is missing. Nodes that start at once may get in each other's way, because neither
+   * database makes tables under a lock: the second node fails in one of many ways, tries again, and
+   * finds them.
    */
   static void make(Connection connection) throws SQLException {
     for (String statement : TABLES) {

@@ -117,7 +117,7 @@ interface Store extends AutoCloseable {
   /** Returns the members of a room, sorted, each with the id after which it is one. */
   Map<String, Long> members(String room);
 
-  /** Returns who shares a room with a user, without itself. */
+  /** Returns the other users that share a room with a user. */
   List<String> peers(String name);
 
   // ---- messages ----

@@ -13,9 +13,9 @@
  *                                    └────── Bus ─────────┘   (Redis: other nodes)
  * </pre>
  *
- * <p>The store is the only way from one who says to those who hear: what a node hears of another is
- * but a hint to look there. So the order is the same for all, and a hint that is lost costs time,
- * never a message.
+ * <p>A message goes from its sender to its recipients by way of the store alone: what a node hears
+ * of another is but a hint to look there. So the order is the same for all, and a hint that is lost
+ * costs time, never a message.
  */
 @NullMarked
 package dev.weft.im;

@@ -2,6 +2,7 @@ package dev.weft.im;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.testkit.Browser;
 import dev.weft.testkit.Feature;
 import dev.weft.testkit.TestServer;
 import java.io.IOException;

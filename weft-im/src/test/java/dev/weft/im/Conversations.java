@@ -323,7 +323,7 @@ abstract class Conversations {
       for (int i = 0; i < 120; i++) {
         ids.add(ann.post("SAY tea " + i));
       }
-      bob.ask("JOIN tea"); // who comes later may read what was before
+      bob.ask("JOIN tea"); // a later member may read what was before
       assertThat(bob.history("HISTORY tea")).extracting(ImClient::textOf).isEqualTo(texts(70, 120));
       long before = ids.get(70);
       List<String> older = bob.history("HISTORY tea " + before);
@@ -367,7 +367,7 @@ abstract class Conversations {
         assertThat(again.text()).isEqualTo("5");
         again.crash();
         ann.await("PRESENCE bob online");
-        ann.await("PRESENCE bob away"); // or 6 may be written to who is no longer there
+        ann.await("PRESENCE bob away"); // or 6 may be written to a connection that is gone
       }
       ann.post("SAY tea 6");
       try (ImClient again = login("bob")) {

@@ -34,7 +34,7 @@ class ImAwayTest {
       ann.post("SAY tea 1");
       assertThat(bob.text()).isEqualTo("1");
       bob.crash();
-      ann.await("PRESENCE bob away"); // or 2 may be written to who is no longer there
+      ann.await("PRESENCE bob away"); // or 2 may be written to a connection that is gone
       ann.post("SAY tea 2");
       ann.post("TELL bob 3");
       assertThat(List.of(ann.text(), ann.text())).containsExactly("2", "3"); // or they come again

@@ -74,7 +74,7 @@ class SqlStoreTest {
     }
   }
 
-  /** Several nodes write; who reads on from the last it saw gets all, in order. */
+  /** Several nodes write; a reader that goes on from the last message it saw gets all, in order. */
   private static void followWriters(String url) throws Exception {
     int batches = 100;
     try (SqlStore reader = SqlStore.open(url);

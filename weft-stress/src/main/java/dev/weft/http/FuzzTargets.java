@@ -6,7 +6,6 @@ import dev.weft.http.WebSocketFrames.Frame;
 import dev.weft.http.WebSocketFrames.Violation;
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -14,8 +13,6 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.net.ssl.SSLSession;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the fuzzer calls: the parsers of what clients send. The first byte of an input chooses one:
@@ -180,7 +177,7 @@ public final class FuzzTargets {
   // ---- frames ----
 
   private static String parseFrames(Input input) throws IOException {
-    Output nowhere = new Output(new Pieces(new byte[0], 1));
+    Output nowhere = new Output((bytes, offset, length) -> {});
     WebSocketFrames frames = new WebSocketFrames(input, nowhere, MOST_OF_MESSAGE, 1);
     StringBuilder all = new StringBuilder();
     try {
@@ -212,7 +209,7 @@ public final class FuzzTargets {
   // ---- where the bytes come from ----
 
   /** Bytes in memory that come in pieces. */
-  private static final class Pieces implements Transport {
+  private static final class Pieces implements Input.Source {
     private final byte[] bytes;
     private final int most;
     private int at;
@@ -232,32 +229,5 @@ public final class FuzzTargets {
       at += count;
       return count;
     }
-
-    @Override
-    public void write(byte[] source, int offset, int length) {}
-
-    @Override
-    public void linger(long mostBytes) {}
-
-    @Override
-    public InetSocketAddress localAddress() {
-      return new InetSocketAddress(0);
-    }
-
-    @Override
-    public InetSocketAddress remoteAddress() {
-      return new InetSocketAddress(0);
-    }
-
-    @Override
-    public @Nullable SSLSession session() {
-      return null;
-    }
-
-    @Override
-    public void close() {}
-
-    @Override
-    public void abort() {}
   }
 }

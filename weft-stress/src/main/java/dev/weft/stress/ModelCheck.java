@@ -27,6 +27,7 @@ public final class ModelCheck {
   private static final List<Class<?>> RIGHT =
       List.of(
           SyncModels.OfMutex.class,
+          SyncModels.OfFairMutex.class,
           SyncModels.OfSemaphore.class,
           SyncModels.OfSharedMutex.class,
           SyncModels.OfConditionVariable.class,

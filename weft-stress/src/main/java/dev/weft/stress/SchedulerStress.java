@@ -346,6 +346,12 @@ final class SchedulerStress {
       check(
           bound < 0 || index == bound || boundByOthers,
           "bound to " + bound + " but runs on " + index);
+      if (index == -1) { // slices are long on a slow machine: then a fiber is set apart
+        check(self.scheduler().threads() > 1, "a scheduler of one thread runs two fibers at once");
+        slots = new AtomicReferenceArray<>(new Actor[] {this});
+        slot = 0;
+        return;
+      }
       int where = List.of(schedulers).indexOf(self.scheduler());
       AtomicReferenceArray<Actor> here = SchedulerStress.this.slots.get(where);
       Actor other = here.compareAndExchange(index, null, this);

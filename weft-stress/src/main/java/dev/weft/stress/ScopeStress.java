@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -71,7 +72,7 @@ final class ScopeStress {
   private final Scheduler scheduler;
   private final String description;
   private final Set<Node> open = ConcurrentHashMap.newKeySet();
-  private final Queue<Fiber<Void>> roots = new ConcurrentLinkedQueue<>();
+  private final Queue<Root> roots = new ConcurrentLinkedQueue<>();
   private final AtomicLong fibers = new AtomicLong();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
@@ -132,13 +133,15 @@ final class ScopeStress {
   private void round() throws InterruptedException {
     scheduler.start();
     SplittableRandom ofPlain = random.split();
-    Thread plain = Thread.ofPlatform().daemon().start(() -> root(ofPlain));
+    Thread plain = Thread.ofPlatform().daemon().start(() -> new Root().run(ofPlain));
     List<Fiber<Void>> fibersOfRoots = new ArrayList<>();
     for (int i = 1; i < ROOTS; i++) {
       SplittableRandom own = random.split();
-      fibersOfRoots.add(scheduler.go(() -> root(own)));
+      Root root = new Root();
+      root.fiber = scheduler.go(() -> root.run(own));
+      fibersOfRoots.add(root.fiber);
+      roots.add(root);
     }
-    roots.addAll(fibersOfRoots);
     while (plain.isAlive()
         || fibersOfRoots.stream().anyMatch(root -> root.status() != Fiber.Status.DONE)) {
       disturb();
@@ -161,10 +164,10 @@ final class ScopeStress {
   private void disturb() {
     switch (random.nextInt(10)) {
       case 0 -> {
-        Fiber<Void> root = roots.poll();
+        Root root = roots.poll();
         if (root != null && random.nextInt(4) == 0) {
-          open.forEach(node -> node.disturbed = true); // also of other trees
-          root.cancel();
+          root.disturbed = true; // before the cancel: scopes that open meanwhile see it too
+          Objects.requireNonNull(root.fiber).cancel();
         }
       }
       case 1, 2 -> {
@@ -191,18 +194,28 @@ final class ScopeStress {
 
   // ---- a tree ----
 
-  private void root(SplittableRandom own) {
-    try {
-      tree(null, true, own, 0);
-    } catch (Planned | CompletionException | IllegalStateException e) {
-      // an expected ending; a CancellationException too
-    } catch (Throwable e) {
-      failure.compareAndSet(null, e);
+  /** The fiber, or plain thread, that grows a tree. */
+  private final class Root {
+    // of the thread that disturbs only
+    private @Nullable Fiber<Void> fiber;
+
+    // set before the fiber is cancelled
+    private volatile boolean disturbed;
+
+    void run(SplittableRandom own) {
+      try {
+        tree(this, null, true, own, 0);
+      } catch (Planned | CompletionException | IllegalStateException e) {
+        // an expected ending; a CancellationException too
+      } catch (Throwable e) {
+        failure.compareAndSet(null, e);
+      }
     }
   }
 
   /** One scope, as its fibers and this program see it. */
   private static final class Node {
+    private final Root root;
     private final @Nullable Node parent;
     private final Scope scope;
     private final AtomicInteger started = new AtomicInteger();
@@ -217,14 +230,15 @@ final class ScopeStress {
     // set before anything happens that may cancel its fibers
     private volatile boolean disturbed;
 
-    Node(@Nullable Node parent, Scope scope, boolean doomed) {
+    Node(Root root, @Nullable Node parent, Scope scope, boolean doomed) {
+      this.root = root;
       this.parent = parent;
       this.scope = scope;
       this.doomed = doomed;
     }
 
     boolean isCalm() {
-      return !disturbed && (parent == null || parent.isCalm());
+      return !disturbed && (parent == null ? !root.disturbed : parent.isCalm());
     }
   }
 
@@ -233,7 +247,8 @@ final class ScopeStress {
    *
    * @param calm whether nothing around the scope will cancel it, as far as the parent knows
    */
-  private void tree(@Nullable Node parent, boolean calm, SplittableRandom own, int depth) {
+  private void tree(
+      Root root, @Nullable Node parent, boolean calm, SplittableRandom own, int depth) {
     int kind = own.nextInt(4);
     Scope.Joiner<?> joiner =
         switch (kind) {
@@ -245,7 +260,7 @@ final class ScopeStress {
     Ending ending = own.nextInt(3) > 0 ? Ending.JOIN : anyEnding(own, depth);
     boolean hurries = own.nextInt(6) == 0;
     Scope scope = Scope.open(joiner, hurries ? Duration.ofNanos(own.nextInt(500_000)) : LONG);
-    Node node = new Node(parent, scope, hurries || ending != Ending.JOIN);
+    Node node = new Node(root, parent, scope, hurries || ending != Ending.JOIN);
     node.disturbed = node.doomed || !calm || kind == 0;
     open.add(node);
     if (ending == Ending.LEAVE_OPEN) {
@@ -393,7 +408,7 @@ final class ScopeStress {
       return;
     }
     try {
-      tree(node, calm, own, depth);
+      tree(node.root, node, calm, own, depth);
     } catch (CancellationException e) {
       if (Thread.currentThread().isInterrupted()) {
         throw e; // this fiber is cancelled, or past a deadline

@@ -86,6 +86,20 @@ public final class Stress {
               "inputs",
               HttpFuzz::run),
           new LongRun(
+              "sim",
+              "Weft's own channels, locks, scopes, pools and timers in simulations",
+              20_000,
+              "seeds a program",
+              "distinct schedules",
+              SimStress::run),
+          new LongRun(
+              "sim-repeats",
+              "simulated runs are repeated in four JVMs, half of them under load: none differs",
+              100_000,
+              "runs",
+              "seeds compared",
+              RepeatStress::run),
+          new LongRun(
               "models",
               "a model checker tries the interleavings of locks, channels and select",
               20,

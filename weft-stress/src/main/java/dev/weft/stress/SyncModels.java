@@ -12,8 +12,16 @@ final class SyncModels {
 
   /** A mutex, locked once and twice. */
   public static class OfMutex {
-    private final Mutex mutex = new Mutex();
+    private final Mutex mutex;
     private int count;
+
+    public OfMutex() {
+      this(new Mutex());
+    }
+
+    OfMutex(Mutex mutex) {
+      this.mutex = mutex;
+    }
 
     @Operation
     public int next() {
@@ -35,6 +43,25 @@ final class SyncModels {
         mutex.unlock();
         mutex.unlock();
       }
+    }
+  }
+
+  /** A mutex that is always handed over, likewise. */
+  public static class OfFairMutex extends OfMutex {
+    public OfFairMutex() {
+      super(Mutex.fair());
+    }
+
+    @Override
+    @Operation
+    public int next() {
+      return super.next();
+    }
+
+    @Override
+    @Operation
+    public int nextAgain() throws InterruptedException {
+      return super.nextAgain();
     }
   }
 

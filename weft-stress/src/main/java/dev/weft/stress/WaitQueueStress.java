@@ -148,8 +148,8 @@ final class WaitQueueStress {
   }
 
   private void release() {
-    lock.lock();
     WaitNode next;
+    lock.lock();
     try {
       next = queue.poll();
       if (next == null) {

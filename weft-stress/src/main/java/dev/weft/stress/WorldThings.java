@@ -209,10 +209,11 @@ final class WorldThings {
     Room(int index, SplittableRandom random) {
       this.index = index;
       this.lock =
-          switch (random.nextInt(4)) {
+          switch (random.nextInt(5)) {
             case 0 -> new SharedMutex();
             case 1 -> new ReentrantReadWriteLock();
             case 2 -> new ExclusiveOnly(new ReentrantLock());
+            case 3 -> new ExclusiveOnly(Mutex.fair());
             default -> new ExclusiveOnly(new Mutex());
           };
     }

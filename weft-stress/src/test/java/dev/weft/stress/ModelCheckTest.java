@@ -21,6 +21,7 @@ class ModelCheckTest {
             "LostValue: caught",
             "DoubleHandOver: caught",
             "OfMutex: silent",
+            "OfFairMutex: silent",
             "OfSemaphore: silent",
             "OfSharedMutex: silent",
             "OfConditionVariable: silent",

@@ -993,7 +993,7 @@ function renderLists() {
   updateList($('invitations'), invited, (room) => room, newInvitation, () => {});
 }
 
-/** Changes only what has to be: who has the focus keeps it. */
+/** Changes only what has to be: the element with the focus keeps it. */
 function updateList(list, items, keyOf, make, update) {
   const old = new Map([...list.children].map((element) => [element.dataset.key, element]));
   const wanted = new Set(items.map(keyOf));
@@ -1195,7 +1195,7 @@ function showLog(known) {
   }
 }
 
-/** Puts one more into its place; who reads elsewhere is not moved. */
+/** Puts a message into its place; a reader of another part is not moved. */
 function showMessage(known, message) {
   const log = $('log');
   const scroller = $('scroller');

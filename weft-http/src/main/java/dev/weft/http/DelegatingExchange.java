@@ -4,17 +4,22 @@ import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpContext;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpPrincipal;
+import com.sun.net.httpserver.HttpsExchange;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import org.jspecify.annotations.Nullable;
 
-/** An exchange around another, as filters make them. */
-class Delegating extends HttpExchange {
+/**
+ * An exchange that passes every call on to another. Its base is the class for encrypted
+ * connections, because the JDK has no common one below which both kinds of exchanges could be made.
+ */
+abstract class DelegatingExchange extends HttpsExchange {
   private final HttpExchange exchange;
 
-  Delegating(HttpExchange exchange) {
+  DelegatingExchange(HttpExchange exchange) {
     this.exchange = exchange;
   }
 
@@ -84,22 +89,27 @@ class Delegating extends HttpExchange {
   }
 
   @Override
-  public Object getAttribute(String name) {
+  public @Nullable Object getAttribute(String name) {
     return exchange.getAttribute(name);
   }
 
   @Override
-  public void setAttribute(String name, Object value) {
+  public void setAttribute(String name, @Nullable Object value) {
     exchange.setAttribute(name, value);
   }
 
   @Override
-  public void setStreams(InputStream input, OutputStream output) {
+  public void setStreams(@Nullable InputStream input, @Nullable OutputStream output) {
     exchange.setStreams(input, output);
   }
 
   @Override
-  public HttpPrincipal getPrincipal() {
+  public @Nullable HttpPrincipal getPrincipal() {
     return exchange.getPrincipal();
+  }
+
+  @Override
+  public String toString() {
+    return exchange.toString();
   }
 }
