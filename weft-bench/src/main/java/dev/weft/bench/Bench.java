@@ -2,6 +2,7 @@ package dev.weft.bench;
 
 import dev.weft.bench.against.Against;
 import dev.weft.bench.against.OtherCommit;
+import dev.weft.bench.im.ImLoad;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Library;
 import dev.weft.bench.model.Run;
@@ -20,6 +21,7 @@ import dev.weft.bench.suite.Suite;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -46,6 +48,9 @@ public final class Bench {
   }
 
   int run(String... args) throws InterruptedException {
+    if (args.length > 0 && args[0].equals("im-load")) { // no comparison: it has options of its own
+      return ImLoad.run(out, err, Arrays.copyOfRange(args, 1, args.length));
+    }
     try {
       BenchOptions options = BenchOptions.parse(args, suite);
       if (options.help) {

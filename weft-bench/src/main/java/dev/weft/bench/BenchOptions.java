@@ -15,6 +15,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "weft bench",
     description = "Measures Weft against its peers, side by side.",
+    footer = "im-load [--help] is the load on the messaging server, with options of its own.",
     sortOptions = false)
 final class BenchOptions {
   private static final int ROUNDS = 5;

@@ -8,7 +8,9 @@
  *     │         │
  *     ├─────► run      how it is measured: rounds of fresh JVMs
  *     │         │
- *     └─────► report   the results: table, picture, JSON
+ *     ├─────► report   the results: table, picture, JSON
+ *     │         │
+ *     └─────► im       the load on the messaging server, with attacks and killed nodes
  *               │
  *             model    contestants, metrics, bars, outcomes: all others use it
  * </pre>

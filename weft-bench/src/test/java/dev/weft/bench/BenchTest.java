@@ -59,6 +59,16 @@ class BenchTest {
   }
 
   @Test
+  void theLoadOnTheMessagingServerHasOptionsOfItsOwn() throws InterruptedException {
+    assertThat(bench(Suite.all(), "im-load", "--fast")).isEqualTo(2);
+    assertThat(err())
+        .isEqualTo(
+            "im-load: Unknown option: '--fast'; ./weft bench im-load --help lists the options\n");
+    assertThat(bench(Suite.all(), "im-load", "--help")).isZero();
+    assertThat(out()).contains("--clients", "--deliveries", "--nodes");
+  }
+
+  @Test
   void missingFlagsAreToldInOneLine() throws Exception {
     Files.delete(root.resolve("weft.args"));
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.suite.Suite;
+import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +31,7 @@ class DocsTest {
   private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*Test)?(?:#(\\w+))?`");
 
   @Test
+  @Feature("P4")
   void everyLinkLeadsSomewhere() throws IOException {
     List<String> broken = new ArrayList<>();
     for (Path page : pages()) {
@@ -79,7 +81,8 @@ class DocsTest {
     try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
       return Stream.concat(
               docs.filter(file -> file.toString().endsWith(".md")),
-              Stream.of(ROOT.resolve("README.md"), ROOT.resolve("examples/README.md")))
+              Stream.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md")
+                  .map(ROOT::resolve))
           .toList();
     }
   }

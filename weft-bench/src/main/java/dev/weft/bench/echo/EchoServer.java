@@ -50,8 +50,8 @@ interface EchoServer {
     NETTY,
     /** Weft: echoes and computing fibers on one scheduler. */
     MIXED,
-    /** Likewise, with work stealing. */
-    MIXED_STEALING,
+    /** Likewise, and the computing fibers are not set apart. */
+    MIXED_TOGETHER,
     /** Likewise, the computing fibers on a scheduler of their own. */
     MIXED_APART,
     /** HTTP by Weft's server; a short text, not an echo. */

@@ -57,8 +57,8 @@ public final class MixedBenchmark {
     return mixed
         .parameter("computing", computing)
         .contestant(WEFT, server(EchoServer.Kind.MIXED))
-        .contestant("Weft, stealing", server(EchoServer.Kind.MIXED_STEALING))
-        .contestant("Weft, computing apart", server(EchoServer.Kind.MIXED_APART))
+        .contestant("Weft, not set apart", server(EchoServer.Kind.MIXED_TOGETHER))
+        .contestant("Weft, two schedulers", server(EchoServer.Kind.MIXED_APART))
         .contestant(
             "virtual threads", server(EchoServer.Kind.VIRTUAL_THREADS, Carriers.of(THREADS)))
         .contestant(GO, new GoServerWindows(MixedProbe.class, THREADS));

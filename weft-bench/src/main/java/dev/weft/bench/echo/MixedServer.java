@@ -1,7 +1,6 @@
 package dev.weft.bench.echo;
 
 import dev.weft.Body;
-import dev.weft.Policy;
 import dev.weft.Scheduler;
 import java.io.IOException;
 import java.util.Objects;
@@ -23,9 +22,9 @@ final class MixedServer implements EchoServer {
     return new MixedServer(Scheduler.builder(), false);
   }
 
-  /** All fibers on one scheduler that steals work. */
-  static MixedServer stealing() {
-    return new MixedServer(Scheduler.builder().policy(Policy.workStealing()), false);
+  /** All fibers on one scheduler, which sets none apart. */
+  static MixedServer together() {
+    return new MixedServer(Scheduler.builder().separateComputing(false), false);
   }
 
   /** The computing fibers on a scheduler of their own, with as many threads. */

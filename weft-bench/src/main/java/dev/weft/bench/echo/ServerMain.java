@@ -45,7 +45,7 @@ final class ServerMain {
       case GUESTS_OF_WEFT -> new GuestServer();
       case NETTY -> new NettyServer();
       case MIXED -> MixedServer.byDefault();
-      case MIXED_STEALING -> MixedServer.stealing();
+      case MIXED_TOGETHER -> MixedServer.together();
       case MIXED_APART -> MixedServer.apart();
       case HTTP_WEFT -> new HttpHello(HttpHello.Provider.WEFT);
       case HTTP_JDK -> new HttpHello(HttpHello.Provider.JDK);

@@ -34,7 +34,7 @@ record ServerWindows(
         new EntryPoint(
             switch (server) {
               case WEFT, WEFT_LISTENERS -> WeftServer.class;
-              case MIXED, MIXED_STEALING, MIXED_APART -> MixedServer.class;
+              case MIXED, MIXED_TOGETHER, MIXED_APART -> MixedServer.class;
               case GUESTS_OF_WEFT -> GuestServer.class;
               case HTTP_WEFT -> HttpHello.class;
               default -> ServerMain.class;

@@ -13,6 +13,8 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -20,21 +22,12 @@ import org.HdrHistogram.Histogram;
  * selector, the same for all servers. Answers have one length for each server, which the first one
  * tells.
  */
-final class HttpPeerLoad {
-  private static final byte[] GET =
-      """
-      GET /hello?name=weft HTTP/1.1\r
-      Host: localhost\r
-      User-Agent: weft-bench\r
-      Accept: text/plain, */*\r
-      Accept-Encoding: identity\r
-      \r
-      """
-          .getBytes(ISO_8859_1);
+public final class HttpPeerLoad {
+  private static final double P99 = 99;
   private static final long PATIENCE_MILLIS = 10_000;
 
   /** What came of a while of it; latencies in nanoseconds. */
-  record Result(long answers, long nanos, Histogram latencies) {}
+  public record Result(long answers, long nanos, Histogram latencies) {}
 
   /** A connection, and what is missing of its answer. */
   private static final class Client {
@@ -49,13 +42,26 @@ final class HttpPeerLoad {
 
   private final Selector selector = Selector.open();
   private final List<Client> clients = new ArrayList<>();
-  private final ByteBuffer request = ByteBuffer.allocateDirect(GET.length).put(GET);
+  private final ByteBuffer request;
   private final ByteBuffer buffer = ByteBuffer.allocateDirect(16 * 1024);
   private final int answerLength;
 
-  HttpPeerLoad(int port, int connections) throws IOException {
+  /** Connects to a server of this machine, to ask for a path. */
+  public HttpPeerLoad(int port, String path, int connections) throws IOException {
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-    answerLength = answerLength(address);
+    byte[] get =
+        """
+        GET %s HTTP/1.1\r
+        Host: localhost\r
+        User-Agent: weft-bench\r
+        Accept: text/plain, */*\r
+        Accept-Encoding: identity\r
+        \r
+        """
+            .formatted(path)
+            .getBytes(ISO_8859_1);
+    request = ByteBuffer.allocateDirect(get.length).put(get);
+    answerLength = answerLength(address, get);
     for (int i = 0; i < connections; i++) {
       SocketChannel channel = SocketChannel.open(address);
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -66,9 +72,9 @@ final class HttpPeerLoad {
     }
   }
 
-  private static int answerLength(InetSocketAddress address) throws IOException {
+  private static int answerLength(InetSocketAddress address, byte[] get) throws IOException {
     try (SocketChannel channel = SocketChannel.open(address)) {
-      channel.write(ByteBuffer.wrap(GET));
+      channel.write(ByteBuffer.wrap(get));
       ByteBuffer answer = ByteBuffer.allocate(4096);
       String text = "";
       while (!text.endsWith("\r\n\r\n" + HttpWork.TEXT)) {
@@ -77,7 +83,7 @@ final class HttpPeerLoad {
         }
         text = new String(answer.array(), 0, answer.position(), ISO_8859_1);
       }
-      if (!text.startsWith("HTTP/1.1 200 OK\r\n")) {
+      if (!text.startsWith("HTTP/1.1 200 ")) { // some servers leave out the reason
         throw new IOException("this is no answer: " + text);
       }
       return text.length();
@@ -85,7 +91,7 @@ final class HttpPeerLoad {
   }
 
   /** Keeps all connections busy for so long, and then waits for what is under way. */
-  Result run(long millis) throws IOException {
+  public Result run(long millis) throws IOException {
     Histogram latencies = new Histogram(3);
     long start = System.nanoTime();
     long end = start + 1_000_000 * millis;
@@ -117,10 +123,32 @@ final class HttpPeerLoad {
     return new Result(inTime, end - start, latencies);
   }
 
+  /**
+   * Keeps all connections busy for so long; returns a number for each metric of {@link
+   * HttpPeersBenchmark}.
+   *
+   * @param cpuNanos the CPU time that the server has taken
+   */
+  public Map<String, Double> measure(long millis, LongSupplier cpuNanos) throws IOException {
+    long cpu = cpuNanos.getAsLong();
+    Result result = run(millis);
+    cpu = cpuNanos.getAsLong() - cpu;
+    if (result.answers() == 0) {
+      throw new IOException("the server has answered nothing in " + millis + " ms");
+    }
+    return Map.of(
+        HttpPeersBenchmark.CPU.name(),
+        cpu / 1e3 / result.answers(),
+        HttpPeersBenchmark.THROUGHPUT.name(),
+        1e6 * result.answers() / result.nanos(),
+        HttpPeersBenchmark.LATENCY.name(),
+        result.latencies().getValueAtPercentile(P99) / 1e3);
+  }
+
   private void send(Client client) throws IOException {
     client.missing = answerLength;
     client.sent = System.nanoTime();
-    request.flip().limit(GET.length);
+    request.rewind();
     client.channel.write(request); // it is shorter than any socket's buffer
     if (request.hasRemaining()) {
       throw new IOException("a request was not sent at once");

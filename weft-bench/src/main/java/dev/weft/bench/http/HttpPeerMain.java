@@ -5,9 +5,6 @@ import java.util.concurrent.CountDownLatch;
 
 /** The main class of the process of a web server. */
 final class HttpPeerMain {
-  /** Starts the line that says at which port it serves. */
-  static final String PORT = "@port ";
-
   private HttpPeerMain() {}
 
   /** Takes the server, the number of threads, and what handlers do. */
@@ -16,7 +13,7 @@ final class HttpPeerMain {
     try {
       int port =
           HttpPeer.valueOf(args[0]).start(Integer.parseInt(args[1]), HttpWork.valueOf(args[2]));
-      System.out.println(PORT + port);
+      System.out.println(ServerPort.LINE + port);
     } catch (Exception e) {
       e.printStackTrace();
       System.exit(1); // or the threads of the server would keep the process

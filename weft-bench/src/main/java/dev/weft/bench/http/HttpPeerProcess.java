@@ -1,7 +1,6 @@
 package dev.weft.bench.http;
 
 import dev.weft.bench.run.CpuClock;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,19 +21,7 @@ final class HttpPeerProcess implements AutoCloseable {
     command.addAll(
         List.of(HttpPeerMain.class.getName(), peer.name(), String.valueOf(threads), work.name()));
     process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    port = readPort(process.inputReader());
-  }
-
-  private static int readPort(BufferedReader output) throws IOException {
-    StringBuilder said = new StringBuilder();
-    for (String line = output.readLine(); line != null; line = output.readLine()) {
-      if (line.startsWith(HttpPeerMain.PORT)) {
-        Thread.ofPlatform().daemon().start(() -> output.lines().forEach(rest -> {}));
-        return Integer.parseInt(line.substring(HttpPeerMain.PORT.length()));
-      }
-      said.append(line).append('\n');
-    }
-    throw new IOException("the server has ended instead of telling its port: " + said);
+    port = ServerPort.read(process.inputReader());
   }
 
   int port() {

@@ -11,10 +11,17 @@ import java.util.Map;
 
 /** What a request costs Weft's web server and those that people use. */
 public final class HttpPeersBenchmark {
-  static final Metric CPU =
+  /** What a request costs the server. */
+  public static final Metric CPU =
       new Metric("the server's CPU time per request", "µs", Metric.Better.LESS);
-  static final Metric THROUGHPUT = new Metric("throughput", "1,000 requests/s", Metric.Better.MORE);
-  static final Metric LATENCY = new Metric("99 % latency under load", "µs", Metric.Better.LESS);
+
+  /** How many requests it answers. */
+  public static final Metric THROUGHPUT =
+      new Metric("throughput", "1,000 requests/s", Metric.Better.MORE);
+
+  /** How long a client waits for an answer. */
+  public static final Metric LATENCY =
+      new Metric("99 % latency under load", "µs", Metric.Better.LESS);
 
   private static final String NETTY = "Netty";
   private static final String HELIDON = "Helidon";

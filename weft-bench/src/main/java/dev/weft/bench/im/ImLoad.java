@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
  * Redis, of which one is killed. In the end every member of a room must have heard the same
  * messages in the same order, and every one that was acknowledged.
  */
-@Command(name = "im-load", mixinStandardHelpOptions = true)
+@Command(name = "weft bench im-load", mixinStandardHelpOptions = true)
 public final class ImLoad {
   private static final int WRONG_LOGINS = 150;
   private static final int SLOW_LORIS = 2_000;
@@ -46,32 +46,40 @@ public final class ImLoad {
   private boolean quick;
 
   private final Path root = Path.of(System.getProperty("weft.root", "")).toAbsolutePath();
-  private final PrintStream out = System.out;
-  private final PrintStream err = System.err;
+  private final PrintStream out;
+  private final PrintStream err;
 
-  private ImLoad() {}
+  private ImLoad(PrintStream out, PrintStream err) {
+    this.out = out;
+    this.err = err;
+  }
 
-  /** Ends with status 0, 1 if something was lost, doubled or out of order, 2 if it cannot run. */
-  public static void main(String[] args) throws InterruptedException {
-    ImLoad load = new ImLoad();
+  /**
+   * Runs {@code ./weft bench im-load} with its options.
+   *
+   * @return 0; 1 if something was lost, doubled or out of order; 2 if it cannot run
+   */
+  public static int run(PrintStream out, PrintStream err, String... args)
+      throws InterruptedException {
+    ImLoad load = new ImLoad(out, err);
     CommandLine line = new CommandLine(load);
     try {
       line.parseArgs(args);
     } catch (CommandLine.ParameterException e) {
-      System.err.println("im-load: " + e.getMessage());
-      System.exit(2);
+      err.println("im-load: " + e.getMessage() + "; ./weft bench im-load --help lists the options");
+      return 2;
     }
     if (line.isUsageHelpRequested()) {
-      line.usage(System.out);
-      return;
+      line.usage(out);
+      return 0;
     }
     try (Scheduler scheduler = Scheduler.builder().name("load").build().start()) {
       List<String> faults = scheduler.go(() -> load.run(scheduler)).join();
-      faults.forEach(fault -> System.out.println("FAULT " + fault));
-      System.exit(faults.isEmpty() ? 0 : 1);
+      faults.forEach(fault -> out.println("FAULT " + fault));
+      return faults.isEmpty() ? 0 : 1;
     } catch (RuntimeException e) {
-      System.err.println("im-load: " + e.getMessage());
-      System.exit(2);
+      err.println("im-load: " + e.getMessage());
+      return 2;
     }
   }
 

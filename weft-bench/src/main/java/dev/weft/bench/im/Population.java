@@ -102,6 +102,10 @@ record Population(int clients, int rooms) {
     statement.addBatch();
   }
 
+  /**
+   * Returns what the server stores of a token. Written here again, as the names of the tables are:
+   * the server that is measured may be that of another commit.
+   */
   private static String digest(String token) {
     try {
       byte[] hash =

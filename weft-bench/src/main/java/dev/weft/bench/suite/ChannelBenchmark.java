@@ -26,8 +26,7 @@ import org.openjdk.jmh.annotations.TearDown;
 /**
  * The benchmarks of jox: a value sent and received, over one channel, through a chain of them, over
  * many at once. {@link SelectBenchmark} has those of select. Every contestant has two threads, and
- * its default scheduler. Weft runs with {@code Policy.workStealing()} too: the other schedulers all
- * steal.
+ * its default scheduler. Weft runs with {@code Policy.fifo()} too.
  */
 public class ChannelBenchmark {
   static final int VALUES = 1_000_000;
@@ -35,10 +34,8 @@ public class ChannelBenchmark {
   private static final int VALUES_OF_MANY = VALUES / MANY;
   private static final String POLICY = "weft.bench.policy";
 
-  /** The JVM flag for {@code Policy.workStealing()}. Without a flag Weft has its default policy. */
-  static final String STEALING = "-D" + POLICY + "=stealing";
-
-  private static final String FIFO = "-D" + POLICY + "=fifo";
+  /** The JVM flag for {@code Policy.fifo()}. Without it Weft has its default policy. */
+  static final String FIFO = "-D" + POLICY + "=fifo";
 
   /** The limit for contestants that switch stacks: the switches alone. */
   static final String BARE = "bare continuations";
@@ -70,7 +67,7 @@ public class ChannelBenchmark {
   }
 
   static Comparison chain() {
-    return stealingFirst(
+    return comparison(
             "channel-chain", "What it costs to pass a value on in a chain of 10,000.", "chain")
         .parameter("capacity", 0, 100)
         .bar(Bar.atMost(Metric.TIME, 1 / 1.5, "jox"))
@@ -78,7 +75,7 @@ public class ChannelBenchmark {
   }
 
   static Comparison parallel() {
-    return stealingFirst(
+    return comparison(
             "channel-parallel",
             "What it costs to hand a value over, on 10,000 channels at once.",
             "parallel")
@@ -91,15 +88,6 @@ public class ChannelBenchmark {
     return withPeers(
         Comparison.named(name, shows)
             .contestant("Weft", method(work + "OfWeft"))
-            .contestant("Weft, stealing", method(work + "OfWeft", STEALING)),
-        work);
-  }
-
-  /** With thousands of fibers the bars judge work stealing. */
-  private static Comparison.Builder stealingFirst(String name, String shows, String work) {
-    return withPeers(
-        Comparison.named(name, shows)
-            .contestant("Weft, stealing", method(work + "OfWeft", STEALING))
             .contestant("Weft, fifo", method(work + "OfWeft", FIFO)),
         work);
   }
@@ -153,11 +141,9 @@ public class ChannelBenchmark {
 
     private static Scheduler.Builder builder() {
       Scheduler.Builder builder = Scheduler.builder();
-      return switch (System.getProperty(POLICY, "")) {
-        case "stealing" -> builder.policy(Policy.workStealing());
-        case "fifo" -> builder.policy(Policy.fifo());
-        default -> builder;
-      };
+      return System.getProperty(POLICY, "").equals("fifo")
+          ? builder.policy(Policy.fifo())
+          : builder;
     }
 
     /** Ends its threads. */

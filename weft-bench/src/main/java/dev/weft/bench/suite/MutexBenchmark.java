@@ -53,6 +53,7 @@ public class MutexBenchmark {
                     new BatchMethod(MutexBenchmark.class, "virtualThreadsShort", Carriers.of(2))),
             "lock-short",
             1.3)
+        .bar(Bar.atMost(Metric.TIME, 0.5, "ReentrantLock, virtual threads"))
         .build();
   }
 
@@ -62,6 +63,8 @@ public class MutexBenchmark {
             Comparison.named(
                     name, "What each lock and unlock costs when 100 fibers " + where + " want it.")
                 .contestant("Mutex, fibers", new BatchMethod(MutexBenchmark.class, "weft" + many))
+                .contestant(
+                    "fair Mutex, fibers", new BatchMethod(MutexBenchmark.class, "weftFair" + many))
                 .contestant(
                     "ReentrantLock, virtual threads",
                     new BatchMethod(MutexBenchmark.class, "virtualThreads", carriers))
@@ -111,6 +114,20 @@ public class MutexBenchmark {
   @OperationsPerInvocation(FIBERS * LOCKS)
   public void weftTwo(Workers.Two of) throws InterruptedException {
     contend(Crew.fibersOf(of.scheduler), new Mutex());
+  }
+
+  /** Weft's in its fair mode, among fibers of one thread. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * LOCKS)
+  public void weftFairOne(Workers.One of) throws InterruptedException {
+    contend(Crew.fibersOf(of.scheduler), Mutex.fair());
+  }
+
+  /** Weft's in its fair mode, among fibers of two threads. */
+  @Benchmark
+  @OperationsPerInvocation(FIBERS * LOCKS)
+  public void weftFairTwo(Workers.Two of) throws InterruptedException {
+    contend(Crew.fibersOf(of.scheduler), Mutex.fair());
   }
 
   /** The JDK's among fibers of one thread. */

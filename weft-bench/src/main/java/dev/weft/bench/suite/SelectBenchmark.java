@@ -45,7 +45,7 @@ public class SelectBenchmark {
             Comparison.named(name, shows)
                 .parameter("clauses", clauses)
                 .contestant("Weft", method("selectOfWeft"))
-                .contestant("Weft, stealing", method("selectOfWeft", ChannelBenchmark.STEALING))
+                .contestant("Weft, fifo", method("selectOfWeft", ChannelBenchmark.FIFO))
                 .contestant("jox", method("selectOfJox"))
                 .contestant("Kotlin", method("selectOfKotlin"))
                 .contestant(ChannelBenchmark.BARE, ChannelBenchmark.method("transferOfBare")),

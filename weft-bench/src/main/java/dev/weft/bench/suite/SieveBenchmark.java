@@ -29,7 +29,7 @@ public class SieveBenchmark {
             Comparison.named(
                     "sieve", "What it costs to hand a number on in a sieve of 2,000 primes.")
                 .contestant("Weft", method("weft"))
-                .contestant("Weft, stealing", method("weft", ChannelBenchmark.STEALING))
+                .contestant("Weft, fifo", method("weft", ChannelBenchmark.FIFO))
                 .contestant("virtual threads", method("virtualThreads"))
                 .contestant(ChannelBenchmark.BARE, method("bare")),
             "sieve",

@@ -22,8 +22,7 @@ public class SkynetBenchmark {
     return Go.withBar(
             Comparison.named(
                     "skynet", "What a tree of 1,111,111 fibers costs, each with a channel.")
-                .contestant(
-                    "Weft, stealing", new BatchMethod(SkynetBenchmark.class, "stealing", TWO_CORES))
+                .contestant("Weft", new BatchMethod(SkynetBenchmark.class, "stealing", TWO_CORES))
                 .contestant("Weft, fifo", new BatchMethod(SkynetBenchmark.class, "fifo", TWO_CORES))
                 .contestant(
                     "virtual threads",
@@ -42,7 +41,7 @@ public class SkynetBenchmark {
     run(Policy.fifo());
   }
 
-  /** Likewise, with work stealing, as the schedulers of the JDK and of Kotlin do. */
+  /** Likewise, with work stealing, Weft's default on several threads. */
   @Benchmark
   public void stealing() throws Exception {
     run(Policy.workStealing());

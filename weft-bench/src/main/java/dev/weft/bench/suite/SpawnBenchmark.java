@@ -22,8 +22,7 @@ public class SpawnBenchmark {
     return Go.withBar(
             Comparison.named("spawn", "What it costs to start and join a fiber, of 1,000,000.")
                 .contestant("Weft", new BatchMethod(SpawnBenchmark.class, "weft", TWO_CORES))
-                .contestant(
-                    "Weft, stealing", new BatchMethod(SpawnBenchmark.class, "stealing", TWO_CORES))
+                .contestant("Weft, fifo", new BatchMethod(SpawnBenchmark.class, "fifo", TWO_CORES))
                 .contestant(
                     "virtual threads",
                     new BatchMethod(SpawnBenchmark.class, "virtualThreads", TWO_CORES)),
@@ -40,11 +39,11 @@ public class SpawnBenchmark {
     Weft.run(SpawnBenchmark::spawnOfWeft);
   }
 
-  /** With fibers that stay on the thread that made them until an idle thread steals them. */
+  /** With fibers that go to the threads in turn. */
   @Benchmark
   @OperationsPerInvocation(FIBERS)
-  public void stealing() {
-    Scheduler scheduler = Scheduler.builder().useCaller(true).policy(Policy.workStealing()).build();
+  public void fifo() {
+    Scheduler scheduler = Scheduler.builder().useCaller(true).policy(Policy.fifo()).build();
     scheduler.go(SpawnBenchmark::spawnOfWeft);
     scheduler.start();
     scheduler.stop();

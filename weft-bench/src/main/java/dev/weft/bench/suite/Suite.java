@@ -4,8 +4,11 @@ import dev.weft.bench.echo.EchoBenchmark;
 import dev.weft.bench.echo.HookEchoBenchmark;
 import dev.weft.bench.echo.HttpBenchmark;
 import dev.weft.bench.echo.MixedBenchmark;
+import dev.weft.bench.echo.WatchedBenchmark;
+import dev.weft.bench.frameworks.FrameworksBenchmark;
 import dev.weft.bench.http.HttpPeersBenchmark;
 import dev.weft.bench.model.Comparison;
+import java.util.ArrayList;
 import java.util.List;
 
 /** All comparisons. A new one is a class beside this one and a line here. */
@@ -14,6 +17,12 @@ public final class Suite {
 
   /** Returns them in the order in which they run. */
   public static List<Comparison> all() {
+    List<Comparison> all = new ArrayList<>(ofWeft());
+    all.addAll(FrameworksBenchmark.comparisons());
+    return List.copyOf(all);
+  }
+
+  private static List<Comparison> ofWeft() {
     return List.of(
         SwitchBenchmark.comparison(),
         CreateBenchmark.comparison(),
@@ -35,6 +44,7 @@ public final class Suite {
         WakeWhileBusyBenchmark.comparison(),
         IdleBenchmark.comparison(),
         FiberMemoryBenchmark.comparison(),
+        MillionLookBenchmark.comparison(),
         ChannelBenchmark.rendezvous(),
         ChannelBenchmark.buffered(),
         ChannelBenchmark.chain(),
@@ -52,6 +62,7 @@ public final class Suite {
         EchoBenchmark.idle(),
         MixedBenchmark.comparison(),
         MixedBenchmark.echoesAlone(),
+        WatchedBenchmark.comparison(),
         HttpBenchmark.comparison(),
         HttpPeersBenchmark.plain(),
         HttpPeersBenchmark.plainOnTwo(),

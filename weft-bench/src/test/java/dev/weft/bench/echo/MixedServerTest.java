@@ -28,7 +28,7 @@ class MixedServerTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 
   @ParameterizedTest
-  @EnumSource(names = {"MIXED", "MIXED_STEALING", "MIXED_APART", "VIRTUAL_THREADS"})
+  @EnumSource(names = {"MIXED", "MIXED_TOGETHER", "MIXED_APART", "VIRTUAL_THREADS"})
   void itEchoesWhileItComputes(EchoServer.Kind kind) throws Exception {
     check(ServerProcess.start(kind, 2, EchoSetup.buffer(64), TestFlags.of(2)));
   }

@@ -26,7 +26,7 @@ class HttpPeerTest {
     List<String> flags = new ArrayList<>(Files.readAllLines(file));
     flags.add("-D" + HttpWork.BACKEND + "=" + HttpBackend.start());
     try (HttpPeerProcess server = new HttpPeerProcess(peer, 2, HttpWork.ROUND_TRIP, flags)) {
-      HttpPeerLoad load = new HttpPeerLoad(server.port(), 10);
+      HttpPeerLoad load = new HttpPeerLoad(server.port(), "/hello", 10);
       HttpPeerLoad.Result result;
       do { // a server that has just been started may take longer for its first answers
         result = load.run(BRIEF_MILLIS);

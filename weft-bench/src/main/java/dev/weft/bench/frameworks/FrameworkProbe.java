@@ -1,0 +1,36 @@
+package dev.weft.bench.frameworks;
+
+import dev.weft.bench.http.HttpPeerLoad;
+import dev.weft.bench.run.Probe;
+import dev.weft.bench.run.WindowProbe;
+import java.nio.file.Path;
+
+/** Loads a program and watches it. Its parameter is the path that requests ask for. */
+public final class FrameworkProbe implements WindowProbe {
+  static final String PROGRAM = "weft.bench.frameworks.program";
+  static final String THREADS = "weft.bench.frameworks.threads";
+  static final String ON_WEFT = "weft.bench.frameworks.weft";
+
+  private static final int CONNECTIONS = 64;
+
+  // the servers are large: their hot code is compiled only after some ten thousand requests
+  private static final int WARM_UP_MILLIS = 8_000;
+  private static final int WINDOW_MILLIS = 250;
+
+  /** Creates one. */
+  public FrameworkProbe() {}
+
+  @Override
+  public Windows prepare(String parameter, boolean quick) throws Exception {
+    if (!System.getProperty("os.name").equals("Linux")) {
+      throw new Probe.Impossible("needs Linux");
+    }
+    Path root = Path.of(System.getProperty("weft.root", "")).toAbsolutePath();
+    Path jar = new FrameworkJar(root, System.getProperty(PROGRAM)).make();
+    FrameworkProcess server =
+        FrameworkProcess.start(root, jar, Integer.getInteger(THREADS), Boolean.getBoolean(ON_WEFT));
+    HttpPeerLoad load = new HttpPeerLoad(server.port(), "/" + parameter, CONNECTIONS);
+    load.run(quick ? WARM_UP_MILLIS / 2 : WARM_UP_MILLIS);
+    return () -> load.measure(WINDOW_MILLIS, server::cpuNanos);
+  }
+}
