@@ -50,7 +50,7 @@ build_packages() { # FOLDER [MAVEN_OPTION…]
   modules=$(published)
   old=$(find_version && echo "$version")
   rm -rf "$sources" "$out/repository" "$out"/weft-* && mkdir -p "$sources" &&
-    (cd "$root" && tar -cf - --exclude=target pom.xml .mvn weft weft.args LICENSE CHANGELOG.md \
+    (cd "$root" && tar -cf - --exclude=target pom.xml .mvn weft weft.args weft.jfc LICENSE CHANGELOG.md \
       bin template examples weft-*/pom.xml {weft-testkit,weft-cli}/src \
       $(for module in $modules; do [ ! -e "$module/src" ] || echo "$module/src"; done)) |
     tar -xf - -C "$sources" || die 1 "cannot copy the sources into $sources"
@@ -86,13 +86,15 @@ make_new() { # DIR
     die 2 "cannot make a project in $folder: it exists and is not an empty folder"
   fi
   find_jdk
+  mkdir -p "$folder" 2>/dev/null && [ -w "$folder" ] || # before a build, which takes a minute
+    die 1 "cannot make a project in $folder: it cannot be written"
   if is_clone; then
     repository=$work/packages/repository
     build_repository_if_changed
   fi
   version=$(ls "$repository/dev/weft/weft-bom")
-  mkdir -p "$folder" && cp -R "$root/template/." "$folder" &&
-    name=$(cd "$folder" && basename "$PWD" | tr -c 'A-Za-z0-9_.\n-' -) &&
+  cp -R "$root/template/." "$folder" &&
+    name=$(cd "$folder" && printf %s "${PWD##*/}" | tr -c 'A-Za-z0-9_.-' -) &&
     fill_in "$folder/pom.xml" && fill_in "$folder/README.md" &&
     { ! is_clone || add_wrapper "$folder"; } && # an unzipped Weft has it in its template
     copy_libraries "$repository" "$folder/lib" || die 1 "cannot write into $folder"

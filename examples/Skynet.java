@@ -7,10 +7,10 @@ import dev.weft.channel.*;
  */
 void main() throws InterruptedException {
   Channel<Long> result = Channel.buffered(1);
-  Scheduler scheduler = Scheduler.builder().policy(Policy.workStealing()).build().start();
-  scheduler.go(() -> node(result, 0, 1_000_000));
-  IO.println(result.receive());
-  scheduler.stop();
+  try (Scheduler scheduler = Scheduler.builder().policy(Policy.workStealing()).build().start()) {
+    scheduler.go(() -> node(result, 0, 1_000_000));
+    IO.println(result.receive());
+  }
 }
 
 void node(Channel<Long> parent, long first, int leaves) throws InterruptedException {

@@ -1,5 +1,6 @@
 package dev.weft.cli;
 
+import java.util.List;
 import java.util.Set;
 
 /** Goes through the command line of a server: options with a value, options without, the rest. */
@@ -41,6 +42,13 @@ final class Arguments {
     option = parts[0];
     value = parts.length == 2 ? parts[1] : all[next++];
     return true;
+  }
+
+  /** Takes all words that are left. */
+  List<String> rest() {
+    List<String> left = List.of(all).subList(next, all.length);
+    next = all.length;
+    return left;
   }
 
   /** The option, or the word that is none. */

@@ -30,13 +30,14 @@ final class CompiledPrograms {
   private CompiledPrograms() {}
 
   /** Returns the folder with what the compiler makes of the source, now or in an earlier run. */
-  static Path get(Path source, List<Path> classPath, Compiler compiler) throws IOException {
+  static Path get(Path source, List<Path> classPath, boolean preview, Compiler compiler)
+      throws IOException {
     @Nullable Path programs = Cache.folder("programs");
     if (programs == null || classPath.stream().anyMatch(Files::isDirectory)) {
       // the classes in a folder may change at any time: what depends on them is not kept
       return compileForThisRun(compiler);
     }
-    Path kept = programs.resolve(hash(source, classPath));
+    Path kept = programs.resolve(hash(source, classPath, preview));
     if (Files.isDirectory(kept)) {
       markUsed(kept);
       return kept;
@@ -97,9 +98,14 @@ final class CompiledPrograms {
     }
   }
 
-  private static String hash(Path source, List<Path> classPath) throws IOException {
+  private static String hash(Path source, List<Path> classPath, boolean preview)
+      throws IOException {
     StringBuilder inputs = new StringBuilder();
-    inputs.append(Runtime.version()).append('\n').append(source.getFileName()).append('\n');
+    inputs
+        .append(Runtime.version())
+        .append(preview ? " preview\n" : "\n")
+        .append(source.getFileName())
+        .append('\n');
     for (Path jar : classPath) {
       inputs.append(jar.toAbsolutePath());
       if (Files.exists(jar)) {

@@ -33,7 +33,8 @@ public final class Distribution {
 
   /** Files of the sources that the launcher needs. */
   private static final List<String> LAUNCHER =
-      List.of("weft", "weft.args", "bin/packages.sh", "bin/help", "template", "examples");
+      List.of(
+          "weft", "weft.args", "weft.jfc", "bin/packages.sh", "bin/help", "template", "examples");
 
   private static final String GROUP = "dev/weft";
 

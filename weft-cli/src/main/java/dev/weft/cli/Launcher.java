@@ -1,6 +1,8 @@
 package dev.weft.cli;
 
+import dev.weft.Fiber;
 import dev.weft.internal.HookFamilies;
+import dev.weft.internal.JvmThreads;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.sched.ProgramMain;
 import java.io.File;
@@ -31,6 +33,8 @@ final class Launcher {
    */
   static void launch(Program program, RunOptions options) throws Throwable {
     checkProperties();
+    checkJvm();
+    Fiber.current(); // opens what the steps below need, if the JVM was started without Weft's flags
     String[] arguments = options.arguments().toArray(new String[0]);
     System.setProperty(
         "sun.java.command",
@@ -40,6 +44,7 @@ final class Launcher {
     JdkLauncher.obey(program.manifest(), program.classPath());
     MainMethod main = MainMethod.of(load(program));
     if (options.mainThread()) {
+      ProgramMain.hostVirtualThreads(options.threads());
       runHere(main, arguments);
     } else {
       runAsFiber(main, arguments, options.threads());
@@ -50,6 +55,7 @@ final class Launcher {
   static void checkProperties() {
     try {
       HookFamilies.check();
+      JvmThreads.check();
       Poller.isEpoll();
     } catch (IllegalArgumentException e) {
       throw UserMistake.usage(e.getMessage());
@@ -58,6 +64,14 @@ final class Launcher {
         throw UserMistake.usage(cause.getMessage());
       }
       throw e;
+    }
+  }
+
+  private static void checkJvm() {
+    try {
+      ProgramMain.checkJvm();
+    } catch (ExceptionInInitializerError e) {
+      throw UserMistake.program(String.valueOf(e.getMessage()));
     }
   }
 
@@ -93,7 +107,7 @@ final class Launcher {
     try {
       main.getUncaughtExceptionHandler().uncaughtException(main, thrown);
     } catch (Throwable e) {
-      // the JVM too does not ask who tells of a failure to tell
+      // a handler that fails itself is ignored, as by the JVM
     }
   }
 
@@ -130,7 +144,7 @@ final class Launcher {
     }
   }
 
-  private static String join(List<Path> entries) {
+  static String join(List<Path> entries) {
     return entries.stream()
         .map(entry -> entry.toString().isEmpty() ? "." : entry.toString())
         .collect(Collectors.joining(File.pathSeparator));

@@ -22,6 +22,12 @@ public final class Main {
       if (!options.hook()) {
         System.setProperty("weft.hook", "off"); // nothing of Weft's core has been loaded yet
       }
+      if (System.getProperty("weft.threads") == null) {
+        System.setProperty("weft.threads", "all");
+      }
+      if (!options.console().isEmpty()) {
+        System.setProperty("weft.console", options.console());
+      }
       Launcher.launch(program, options);
     } catch (UserMistake mistake) {
       System.err.println("weft: " + mistake.getMessage());

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param hook false if blocking calls are to be left to the JDK
  * @param mainThread whether main stays on the main thread, instead of being a fiber
  * @param threads how many threads run main and what it starts
+ * @param console where the console listens, as the property weft.console has it; empty for none
  * @param classPath where the program's other classes are; wildcards are expanded
  * @param isModule whether the target is a module; the JVM was started with its path then
  * @param target a source file, a jar, a class name; or a module, maybe with /class
@@ -26,13 +27,15 @@ record RunOptions(
     boolean hook,
     boolean mainThread,
     int threads,
+    String console,
     List<Path> classPath,
     boolean isModule,
     String target,
     List<String> arguments) {
   private static final int MOST_THREADS = 10_000;
+  private static final String ANY_PORT = "0";
   private static final String USAGE =
-      "usage: ./weft run [--no-hook] [--threads N] [--main-thread] [-cp PATH]"
+      "usage: ./weft run [--no-hook] [--threads N] [--main-thread] [--console[=PORT]] [-cp PATH]"
           + " Program.java|app.jar|Main|-p PATH -m MODULE[/MAIN] [args...]";
 
   /** Reads options up to the program; the rest is the program's own. */
@@ -41,6 +44,7 @@ record RunOptions(
     boolean mainThread = false;
     int threads = Runtime.getRuntime().availableProcessors();
     @Nullable String classPath = System.getenv("CLASSPATH");
+    String console = "";
     boolean modulePath = false;
     @Nullable String module = null;
     int i = 0;
@@ -56,10 +60,15 @@ record RunOptions(
             case "--threads" -> "a number";
             default -> null;
           };
+      if (name.equals("--console") && equals >= 0) {
+        console = option.substring(equals + 1);
+        continue;
+      }
       if (needs == null) {
         switch (option) {
           case "--no-hook" -> hook = false;
           case "--main-thread" -> mainThread = true;
+          case "--console" -> console = ANY_PORT;
           default ->
               throw UserMistake.usage(
                   "unknown option %s (JVM options go into JDK_JAVA_OPTIONS); %s"
@@ -89,10 +98,24 @@ record RunOptions(
         hook,
         mainThread,
         threads,
+        console,
         classPath == null ? List.of() : entries(classPath),
         module != null,
         module != null ? module : args[i++],
         List.of(args).subList(i, args.length));
+  }
+
+  /** Returns the options of a program that has no other; a class path may be null. */
+  static RunOptions of(@Nullable String classPath, String target, List<String> arguments) {
+    return new RunOptions(
+        true,
+        false,
+        1,
+        "",
+        classPath == null ? List.of() : entries(classPath),
+        false,
+        target,
+        arguments);
   }
 
   private static int threads(String value) {

@@ -29,7 +29,10 @@ import javax.tools.ToolProvider;
  */
 final class SourceFile {
   // beside the classes: the name of the one to run
-  private static final String MAIN_CLASS = "main-class.txt";
+  static final String MAIN_CLASS = "main-class.txt";
+
+  /** Set by {@code ./weft} if the user's JVM options enable preview features. */
+  private static final boolean PREVIEW = Boolean.getBoolean("weft.preview");
 
   private SourceFile() {}
 
@@ -47,7 +50,8 @@ final class SourceFile {
           .map(Path::of)
           .forEach(classPath::add);
       Path classes =
-          CompiledPrograms.get(source, classPath, folder -> javac(source, classPath, folder));
+          CompiledPrograms.get(
+              source, classPath, PREVIEW, folder -> javac(source, classPath, folder));
       List<Path> programs = new ArrayList<>(libraries);
       programs.addFirst(classes);
       return new Program(programs, Files.readString(classes.resolve(MAIN_CLASS)));
@@ -59,8 +63,12 @@ final class SourceFile {
   private static void javac(Path source, List<Path> classPath, Path classes) throws IOException {
     String path =
         classPath.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
-    List<String> options =
-        List.of("-d", classes.toString(), "-cp", path, "-g", "-proc:none", "-implicit:none");
+    List<String> options = new ArrayList<>();
+    if (PREVIEW) {
+      options.addAll(List.of("--enable-preview", "--release", "" + Runtime.version().feature()));
+    }
+    options.addAll(
+        List.of("-d", classes.toString(), "-cp", path, "-g", "-proc:none", "-implicit:none"));
     PrintWriter stderr = new PrintWriter(System.err, true, System.err.charset());
     Types types = new Types();
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();

@@ -204,6 +204,83 @@ class AsUnderJavaTest extends ProgramsTest {
   }
 
   @Test
+  @Feature("H10")
+  void threadsHaveTheGroupsOfJava() throws Exception {
+    assertThat(
+            sameAsJava(
+                """
+                public static void main(String[] args) throws Exception {
+                  report("plain", new Thread(() -> {}));
+                  report("built", Thread.ofPlatform().unstarted(() -> {}));
+                  ThreadGroup own = new ThreadGroup(mainGroup(), "own");
+                  report("grouped", new Thread(own, () -> {}));
+                  Thread[] child = new Thread[1];
+                  Thread parent = new Thread(() -> child[0] = new Thread(() -> {}));
+                  parent.start();
+                  parent.join();
+                  report("grandchild", child[0]);
+                  Thread.startVirtualThread(() -> child[0] = new Thread(() -> {})).join();
+                  report("of a virtual thread", child[0]);
+                  report("pooled", Executors.defaultThreadFactory().newThread(() -> {}));
+                  Thread listed = new Thread(LockSupport::park, "listed");
+                  listed.setDaemon(true);
+                  listed.start();
+                  Thread[] all = new Thread[100];
+                  int count = mainGroup().enumerate(all);
+                  System.out.println(Arrays.asList(all).subList(0, count).contains(listed));
+                }
+                static ThreadGroup mainGroup() {
+                  return new Thread(() -> {}).getThreadGroup();
+                }
+                static void report(String what, Thread thread) {
+                  ThreadGroup group = thread.getThreadGroup();
+                  System.out.println(what + ": " + group.getName() + " in " + group.getParent().getName());
+                }
+                """))
+        .isEqualTo(
+            printed(
+                """
+                plain: main in system
+                built: main in system
+                grouped: own in main
+                grandchild: main in system
+                of a virtual thread: VirtualThreads in system
+                pooled: main in system
+                true
+                """));
+  }
+
+  @Test
+  @Feature("H10")
+  void contextClassLoadersAreInherited() throws Exception {
+    assertThat(
+            sameAsJava(
+                """
+                public static void main(String[] args) throws Exception {
+                  ClassLoader own = new URLClassLoader(new URL[0]);
+                  Thread.currentThread().setContextClassLoader(own);
+                  Runnable report = () ->
+                      System.out.println(Thread.currentThread().getContextClassLoader() == own);
+                  Thread plain = new Thread(report);
+                  plain.start();
+                  plain.join();
+                  Thread.startVirtualThread(report).join();
+                  Thread starter = new Thread(() -> {
+                    try {
+                      Thread.startVirtualThread(report).join();
+                    } catch (InterruptedException e) { throw new AssertionError(e); }
+                  });
+                  starter.start();
+                  starter.join();
+                  try (var handlers = Executors.newVirtualThreadPerTaskExecutor()) {
+                    handlers.submit(report).get();
+                  }
+                }
+                """))
+        .isEqualTo(printed("true\ntrue\ntrue\ntrue\n"));
+  }
+
+  @Test
   void monitorsWork() throws Exception {
     assertThat(
             sameAsJava(

@@ -12,7 +12,7 @@ final class Clones {
 
   /** Copies what each build needs, and some modules' sources. */
   static void copy(Path clone, String... sources) throws IOException {
-    copyFiles(clone, "pom.xml", "weft", "weft.args", ".mvn", "bin", "examples");
+    copyFiles(clone, "pom.xml", "weft", "weft.args", "weft.jfc", ".mvn", "bin", "examples");
     try (Stream<Path> folders = Files.list(Script.ROOT)) {
       for (Path module : folders.filter(f -> Files.exists(f.resolve("pom.xml"))).toList()) {
         copyFiles(clone, module.getFileName() + "/pom.xml");

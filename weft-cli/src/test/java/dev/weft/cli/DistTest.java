@@ -41,6 +41,10 @@ class DistTest {
   private static Path clone;
   private static Command.Result dist;
 
+  /** The libraries that are published. */
+  private static final List<String> MODULES =
+      List.of("weft-core", "weft-http", "weft-sim", "weft-console", "weft-micrometer");
+
   /** The launcher, unzipped into a folder with a space in its name. */
   private static Path unzipped;
 
@@ -48,7 +52,15 @@ class DistTest {
   @Timeout(value = 10, unit = TimeUnit.MINUTES)
   static void build() throws Exception {
     clone = Files.createDirectory(machine.resolve("clone"));
-    Clones.copy(clone, "weft-core/src", "weft-http/src", "weft-cli/src", "weft-testkit/src");
+    Clones.copy(
+        clone,
+        "weft-core/src",
+        "weft-http/src",
+        "weft-console/src",
+        "weft-micrometer/src",
+        "weft-sim/src",
+        "weft-cli/src",
+        "weft-testkit/src");
     Clones.copyFiles(clone, "template", "LICENSE", "CHANGELOG.md", ".gitignore");
     git("init", "-q");
     git("add", "-A");
@@ -84,7 +96,7 @@ class DistTest {
   @Test
   @Feature("P2")
   void theRepositoryHasTheModulesOfTheBom() throws Exception {
-    for (String module : List.of("weft-core", "weft-http")) {
+    for (String module : MODULES) {
       assertThat(publishedFiles(module))
           .containsExactly(
               module + "-1.2.3-cyclonedx.json",
@@ -95,7 +107,9 @@ class DistTest {
       assertThat(pom("weft-bom")).contains("<artifactId>" + module + "</artifactId>");
     }
     assertThat(publishedFiles("weft-bom")).containsExactly("weft-bom-1.2.3.pom");
-    assertThat(list(repository())).containsExactly("weft-bom", "weft-core", "weft-http");
+    assertThat(list(repository()))
+        .containsExactly(
+            "weft-bom", "weft-console", "weft-core", "weft-http", "weft-micrometer", "weft-sim");
   }
 
   @Test
@@ -114,15 +128,19 @@ class DistTest {
             .hasContent(HexFormat.of().formatHex(digest));
       }
     }
-    assertThat(files).isEqualTo(1 + 2 * 5 + 2); // the BOM, two modules, the zip and its SBOM
+    assertThat(files)
+        .isEqualTo(1 + MODULES.size() * 5 + 2); // the BOM, the modules, the zip and its SBOM
   }
 
   @Test
   @Feature("P2")
   void pomsSayWhatAUserNeedsAndNothingOfTheBuild() throws Exception {
-    for (String module : List.of("weft-bom", "weft-core", "weft-http")) {
+    for (String module :
+        List.of(
+            "weft-bom", "weft-core", "weft-http", "weft-sim", "weft-console", "weft-micrometer")) {
       assertThat(pom(module))
-          .contains("<version>1.2.3</version>", "<name>", "<description>", "<license>", "<url>")
+          .contains("<version>1.2.3</version>", "<name>", "<description>", "<license>")
+          .contains("  <url>https://weft.invalid</url>", "<connection>", "<developer>")
           .doesNotContain("<parent>", "<build>", "<profiles>", "<properties>", "testkit", "${");
     }
     assertThat(pom("weft-core")).contains("jctools-core-jdk11", "jspecify");

@@ -22,6 +22,12 @@ record Programs(Path folder) {
     return Script.weft(words.toArray(new String[0])).in(folder);
   }
 
+  Command sim(String... arguments) {
+    List<String> words = new ArrayList<>(List.of(arguments));
+    words.addFirst("sim");
+    return Script.weft(words.toArray(new String[0])).in(folder);
+  }
+
   /** Names a call of plain {@code java}. */
   Command java(String... arguments) {
     List<String> words = new ArrayList<>(List.of(arguments));

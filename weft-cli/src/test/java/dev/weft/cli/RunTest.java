@@ -36,6 +36,29 @@ class RunTest extends ProgramsTest {
   }
 
   @Test
+  void previewFeaturesAreForTheCompilerToo() throws Exception {
+    programs.write(
+        "Preview.java",
+        """
+        void main() throws Exception {
+          try (var scope = StructuredTaskScope.open()) {
+            var soup = scope.fork(() -> "soup");
+            scope.join();
+            IO.println(soup.get());
+          }
+        }
+        """);
+
+    var without = programs.run("Preview.java").run();
+    assertThat(without.exitStatus()).isEqualTo(1);
+    assertThat(without.stderr())
+        .contains("(use --enable-preview to enable preview APIs)")
+        .endsWith("weft: Preview.java does not compile\n");
+    var with = programs.run("Preview.java").with("JDK_JAVA_OPTIONS", "--enable-preview");
+    assertThat(with.run().stdout()).isEqualTo("soup\n");
+  }
+
+  @Test
   void theFirstClassRunsWhateverItsNameAndPackage() throws Exception {
     programs.write(
         "Odd.java",
@@ -286,8 +309,8 @@ class RunTest extends ProgramsTest {
   @Test
   void wrongUsageIsOneLineAndStatus2() throws Exception {
     String usage =
-        "usage: ./weft run [--no-hook] [--threads N] [--main-thread] [-cp PATH]"
-            + " Program.java|app.jar|Main|-p PATH -m MODULE[/MAIN] [args...]";
+        "usage: ./weft run [--no-hook] [--threads N] [--main-thread] [--console[=PORT]]"
+            + " [-cp PATH] Program.java|app.jar|Main|-p PATH -m MODULE[/MAIN] [args...]";
     Files.createDirectory(folder.resolve("Folder.java"));
     programs.write("broken.jar", "this is no jar");
     programs.write("notes.txt", "neither is this");

@@ -59,7 +59,9 @@ class RunningDocsTest extends ProgramsTest {
   void theArgumentFile() throws Exception {
     assertThat(programs.java("@weft.args", "-cp", classPath(), "app.Main", "x").run())
         .isEqualTo(printed("weft1\n"));
-    assertWorksWithoutFlags("ALL-UNNAMED", "-cp", classPath(), "app.Main");
+    assertWorksWithoutFlags("weft0\n", "ALL-UNNAMED", "-cp", classPath(), "app.Main");
+    assertWorksWithoutFlags(
+        "main weft0\n", "ALL-UNNAMED", "-cp", "weft/*", "dev.weft.cli.Main", "app/Main.java");
   }
 
   @Test
@@ -98,6 +100,8 @@ class RunningDocsTest extends ProgramsTest {
     String[] words = command.group(1).replace("\"", "").split(", ", -1);
 
     assertThat(programs.java(words).run()).isEqualTo(printed("main weft0\n"));
+    assertWorksWithoutFlags(
+        "main weft0\n", "ALL-UNNAMED", "-cp", "weft/*", "dev.weft.cli.Main", "app.jar");
   }
 
   @Test
@@ -123,7 +127,7 @@ class RunningDocsTest extends ProgramsTest {
 
     assertThat(programs.java("@weft-module.args", "-p", path, "-m", "my/app.Main").run())
         .isEqualTo(printed("weft0\n"));
-    assertWorksWithoutFlags("dev.weft", "-p", path, "-m", "my/app.Main");
+    assertWorksWithoutFlags("weft0\n", "dev.weft", "-p", path, "-m", "my/app.Main");
   }
 
   @Test
@@ -140,9 +144,10 @@ class RunningDocsTest extends ProgramsTest {
   }
 
   /** Without flags the log names them; with {@code -Dweft.open=flags} the failure does. */
-  private void assertWorksWithoutFlags(String target, String... command) throws Exception {
+  private void assertWorksWithoutFlags(String printed, String target, String... command)
+      throws Exception {
     Command.Result without = programs.java(command).run();
-    assertThat(without.stdout()).as(without.stderr()).isEqualTo("weft0\n");
+    assertThat(without.stdout()).as(without.stderr()).isEqualTo(printed);
     assertThat(without.stderr()).contains(flags(target));
     Command.Result forbidden =
         programs

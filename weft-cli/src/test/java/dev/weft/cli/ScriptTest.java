@@ -6,9 +6,13 @@ import dev.weft.testkit.Command;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,7 +26,6 @@ class ScriptTest {
   private static final List<String> TOOLS =
       List.of(
           "awk",
-          "basename",
           "bash",
           "cat",
           "cksum",
@@ -105,6 +108,43 @@ class ScriptTest {
       assertThat(weft("help", command).run()).isEqualTo(help);
     }
     assertThat(weft("run", "--threads", "2", "--help").run().stdout()).startsWith("./weft run");
+  }
+
+  /** The line that follows a mistake and the help come from different places. */
+  @Test
+  void helpExplainsEveryOptionOfTheUsageLine() throws Exception {
+    Pattern usage = Pattern.compile("(?s)\"usage: \\./weft (\\w+)(.*?);");
+    Pattern option = Pattern.compile("(?<=\\[)--?[a-z-]+");
+    List<String> commands = new ArrayList<>();
+    for (String module : List.of("weft-cli", "weft-im")) {
+      for (Path file : sourcesOf(module)) {
+        Matcher line = usage.matcher(Files.readString(file));
+        while (line.find()) {
+          commands.add(line.group(1));
+          String help = weft("help", line.group(1)).run().stdout();
+          assertThat(option.matcher(line.group(2)).results().map(MatchResult::group))
+              .as("%s of %s", line.group(1), file.getFileName())
+              .isNotEmpty()
+              .allMatch(help::contains);
+        }
+      }
+    }
+    assertThat(commands).contains("run", "echo", "http", "im");
+  }
+
+  private static List<Path> sourcesOf(String module) throws Exception {
+    try (Stream<Path> files = Files.walk(Script.ROOT.resolve(module).resolve("src/main/java"))) {
+      return files.filter(file -> file.toString().endsWith(".java")).toList();
+    }
+  }
+
+  /** Told before the packages are built, which takes a minute. */
+  @Test
+  void aProjectThatCannotBeWrittenIsOneLine() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+
+    assertThat(weft("new", "weft/project").in(clone).run())
+        .isEqualTo(failure(1, "cannot make a project in weft/project: it cannot be written"));
   }
 
   @ParameterizedTest
@@ -285,14 +325,14 @@ class ScriptTest {
   }
 
   @Test
-  void whoWaitsForAnotherBuildSaysSo() throws Exception {
+  void waitingForAnotherBuildIsSaid() throws Exception {
     jdk("jvm/jdk-25", "25.0.3");
     executable("bin/mvn", "#!/usr/bin/env bash\nexit 130\n");
     Path owner = clone.resolve("target/launch/lock.owner");
     Files.createDirectories(owner.getParent());
     Files.createSymbolicLink(owner, Path.of("" + ProcessHandle.current().pid()));
     Files.delete(machine.resolve("bin/flock"));
-    Files.delete(machine.resolve("bin/sleep")); // is called again and again by who waits
+    Files.delete(machine.resolve("bin/sleep")); // a waiting ./weft calls it again and again
     executable("bin/sleep", "#!/usr/bin/env bash\nrm '%s'\n".formatted(owner));
 
     assertThat(weft("run", "Hello").run().stderr())
@@ -353,7 +393,13 @@ class ScriptTest {
   @Test
   @Timeout(value = 5, unit = TimeUnit.MINUTES)
   void twoAtOnceInANewCloneBuildOnce() throws Exception {
-    Clones.copy(clone, "weft-core/src/main", "weft-http/src/main", "weft-cli/src/main");
+    Clones.copy(
+        clone,
+        "weft-core/src/main",
+        "weft-http/src/main",
+        "weft-sim/src/main",
+        "weft-console/src/main",
+        "weft-cli/src/main");
     Path extra = clone.resolve("weft-cli/src/main/resources/extra.txt");
     Files.createDirectories(extra.getParent());
     Files.writeString(extra, "a file to delete");

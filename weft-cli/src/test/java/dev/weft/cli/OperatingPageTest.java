@@ -1,0 +1,104 @@
+package dev.weft.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.weft.testkit.Command;
+import dev.weft.testkit.Feature;
+import java.io.BufferedReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The illnesses of {@code docs/operating.md}: {@code examples/Sick.java} has each of them, one
+ * command finds it, and the page shows what the command prints, but for the numbers. {@code
+ * -Dweft.docs.write=true} writes the outputs anew.
+ */
+@Feature({"O1", "O2"})
+@Timeout(60)
+class OperatingPageTest {
+  private static final Path PAGE = Script.ROOT.resolve("docs/operating.md");
+
+  @BeforeAll
+  @Timeout(value = 5, unit = TimeUnit.MINUTES)
+  static void build() throws Exception {
+    Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
+  }
+
+  /** The output of a command in the page: after a comment with the illness and the command. */
+  private static Matcher output(String page, String illness) {
+    Matcher block =
+        Pattern.compile("(<!-- Sick.java " + illness + " -->\n```\n)(.*?)(```\n)", Pattern.DOTALL)
+            .matcher(page);
+    assertThat(block.find()).as("%s has no output of %s", PAGE, illness).isTrue();
+    return block;
+  }
+
+  /** The lines of an output without numbers, in no order, each once. */
+  private static List<String> shape(String output) {
+    return output
+        .lines()
+        .map(line -> line.replaceAll("mutex [0-9a-f]+", "mutex"))
+        .map(line -> line.replaceAll("[0-9][0-9,.]*", "0"))
+        .map(line -> line.replaceAll("0 m?s\\b", "0 s").replaceAll(" +", " "))
+        .distinct()
+        .sorted()
+        .toList();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "stuck   | dump          | wanted: 20 fibers wait for the lock of mutex",
+        "cycle   | dump          | deadlock: 2 fibers wait for each other",
+        "leak    | leaks         | 30 leaked fibers",
+        "hog     | dump          | held thread: fiber 2 (report) has run on thread",
+        "slow    | dump          | 40 fibers wait for",
+        "helpers | dump          | 64 fibers in a blocking call",
+        "sockets | top --once    | sockets 60",
+      })
+  void oneCommandFindsTheIllness(String illness, String command, String sign) throws Exception {
+    Process process =
+        Script.weft("run", "examples/Sick.java", illness).in(Script.ROOT).startWithErrors();
+    try (BufferedReader out = process.inputReader()) {
+      Thread.ofVirtual().start(() -> process.errorReader().lines().forEach(line -> {}));
+      assertThat(out.readLine()).isEqualTo("process " + process.pid());
+      String page = Files.readString(PAGE);
+      String found = ask(process, command);
+      long begin = System.nanoTime();
+      while (!found.contains(sign)
+          || (!shape(found).equals(shape(output(page, illness).group(2))) && !isWritten())) {
+        assertThat(System.nanoTime() - begin)
+            .as("./weft %s says\n%s\nand %s another thing", command, found, PAGE)
+            .isLessThan(TimeUnit.SECONDS.toNanos(20));
+        found = ask(process, command);
+      }
+      if (isWritten()) {
+        String written = Matcher.quoteReplacement(found.replaceAll("process \\d+", "process 4711"));
+        Files.writeString(PAGE, output(page, illness).replaceFirst("$1" + written + "$3"));
+      }
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static boolean isWritten() {
+    return Boolean.getBoolean("weft.docs.write");
+  }
+
+  private static String ask(Process process, String command) throws Exception {
+    String[] words = (command + " " + process.pid()).split(" ", -1);
+    Command.Result result = Script.weft(words).run();
+    assertThat(result.stderr()).isEmpty();
+    assertThat(result.exitStatus()).isZero();
+    return result.stdout();
+  }
+}
