@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,6 +22,20 @@ import org.junit.jupiter.api.Timeout;
 @Feature("O2")
 @Timeout(30)
 class GroupedDumpTest {
+  private final List<Scheduler> schedulers = new ArrayList<>();
+
+  /** Fibers that a failed test leaves behind would hide the deadlocks that later tests wait for. */
+  @AfterEach
+  void stopWhatAFailureLeft() {
+    schedulers.forEach(scheduler -> scheduler.stop(Duration.ZERO));
+  }
+
+  private Scheduler start(Scheduler.Builder builder) {
+    Scheduler scheduler = builder.build().start();
+    schedulers.add(scheduler);
+    return scheduler;
+  }
+
   /** Waits until the channel is closed. */
   private static void receive(Channel<Integer> from) throws InterruptedException {
     try {
@@ -42,7 +57,7 @@ class GroupedDumpTest {
 
   @Test
   void equalStacksAndWaitsAreOneGroupAndTheLargestComesFirst() throws Exception {
-    Scheduler scheduler = Scheduler.builder().threads(2).name("grouped").build().start();
+    Scheduler scheduler = start(Scheduler.builder().threads(2).name("grouped"));
     Channel<Integer> channel = Channel.rendezvous();
     Fiber<Void> sleeper = scheduler.go(() -> Fiber.sleep(Duration.ofHours(1)));
     waits(sleeper);
@@ -61,10 +76,16 @@ class GroupedDumpTest {
     assertThat(dump.groups()).extracting(GroupedDump.Group::fibers).containsExactly(20L, 1L);
     GroupedDump.Group largest = dump.groups().getFirst();
     assertThat(largest.same()).isTrue();
-    assertThat(largest.longest().id()).isEqualTo(receivers.getFirst().id());
+    // Any of the receivers: a worker reads the clock once for each batch of slices, so the wait of
+    // a fiber may seem to begin as early as the batch in which its slice ran.
+    Fiber<?> longest =
+        receivers.stream()
+            .filter(fiber -> fiber.id() == largest.longest().id())
+            .findAny()
+            .orElseThrow();
     assertThat(largest.longest().stack())
         .as("the frames are those of the thread")
-        .containsExactly(receivers.getFirst().thread().getStackTrace());
+        .containsExactly(longest.thread().getStackTrace());
     assertThat(largest.summary())
         .matches(
             "20 fibers wait for a value from channel \\d+ \\(rendezvous\\), for [\\d,]+ ms(?: to"
@@ -84,7 +105,7 @@ class GroupedDumpTest {
 
   @Test
   void equalStacksThatWaitForDifferentObjectsAreAGroupThatSaysSo() throws Exception {
-    Scheduler scheduler = Scheduler.builder().threads(1).build().start();
+    Scheduler scheduler = start(Scheduler.builder().threads(1));
     List<Channel<Integer>> channels = List.of(Channel.rendezvous(), Channel.rendezvous());
     channels.forEach(channel -> receivers(scheduler, channel, 3));
     GroupedDump.Group group = scheduler.groupedDump().groups().getFirst();
@@ -97,7 +118,7 @@ class GroupedDumpTest {
 
   @Test
   void theHolderOfALockComesBeforeTheGroups() throws Exception {
-    Scheduler scheduler = Scheduler.builder().threads(2).build().start();
+    Scheduler scheduler = start(Scheduler.builder().threads(2));
     Mutex mutex = new Mutex();
     CountDownLatch release = new CountDownLatch(1);
     Fiber<Void> holder =
@@ -130,7 +151,7 @@ class GroupedDumpTest {
 
   @Test
   void aCycleOfLocksComesFirst() throws Exception {
-    Scheduler scheduler = Scheduler.builder().threads(2).build().start();
+    Scheduler scheduler = start(Scheduler.builder().threads(2));
     Mutex left = new Mutex();
     Mutex right = new Mutex();
     Fiber<Void> one = scheduler.go(FiberOptions.named("one"), () -> lockBoth(left, right));
@@ -174,7 +195,7 @@ class GroupedDumpTest {
 
   @Test
   void aFiberThatHoldsItsThreadComesFirst() throws Exception {
-    Scheduler scheduler = Scheduler.builder().threads(2).build().start();
+    Scheduler scheduler = start(Scheduler.builder().threads(2));
     AtomicBoolean over = new AtomicBoolean();
     Fiber<Void> hog = scheduler.go(FiberOptions.named("hog"), () -> spinUntil(over));
     eventually("the watchdog has noticed", () -> !scheduler.groupedDump().heldThreads().isEmpty());
@@ -198,7 +219,7 @@ class GroupedDumpTest {
 
   @Test
   void asJsonItCanBeParsed() throws Exception {
-    Scheduler scheduler = Scheduler.builder().threads(1).name("a \"name\"").build().start();
+    Scheduler scheduler = start(Scheduler.builder().threads(1).name("a \"name\""));
     Channel<Integer> channel = Channel.rendezvous();
     receivers(scheduler, channel, 3);
     Map<?, ?> json = (Map<?, ?>) Json.parse(scheduler.groupedDump().json());
@@ -216,7 +237,7 @@ class GroupedDumpTest {
 
   @Test
   void ofMoreDifferentStacksThanADumpKeepsTheLargestGroupStillComesFirst() throws Exception {
-    Scheduler scheduler = Scheduler.builder().threads(1).build().start();
+    Scheduler scheduler = start(Scheduler.builder().threads(1));
     Channel<Integer> channel = Channel.rendezvous();
     int different = 5_000;
     for (int i = 0; i < different; i++) {
