@@ -4,7 +4,6 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.sim.FailureReport;
-import dev.weft.sim.Simulation;
 import dev.weft.sim.SimulationResult;
 import dev.weft.sim.Strategy;
 import dev.weft.sim.bugs.programs.KnownBugs;
@@ -131,8 +130,7 @@ class KnownBugsReport {
   }
 
   private static int switchesWhenShrunk(KnownBug bug) {
-    return Simulation.explore(Simulated.options(1, SEEDS).shrinks(true), _ -> bug.broken().run())
-        .failure()
+    return Simulated.shrunk(bug, SEEDS)
         .map(report -> report.schedule().switches().size())
         .orElse(-1);
   }
