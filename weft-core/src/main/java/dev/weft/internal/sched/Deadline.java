@@ -241,13 +241,16 @@ public final class Deadline extends TimerNode {
   /** Called between slices, where nothing may wait. */
   @Override
   public void onExpired() {
+    // Read before the state changes: a fiber that sees the limit pass may interrupt itself, as a
+    // join that is cut short does, and that must not be taken for a foreign interrupt.
+    boolean foreign = thread.isInterrupted();
     if (STATE.compareAndSet(this, RUNNING, EXPIRING)) {
       try {
         if (fiber != null) {
           fiber.deadlineExpired();
         }
         if (isInForce()) {
-          interruptedBefore = thread.isInterrupted();
+          interruptedBefore = foreign;
           thread.interrupt();
         }
       } finally {
