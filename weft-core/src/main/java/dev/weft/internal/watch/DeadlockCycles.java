@@ -66,7 +66,7 @@ final class DeadlockCycles {
   /** Looks at some more fibers; returns whether it wants to be called again soon. */
   boolean step(Collection<SchedulerCore> schedulers, long now) {
     if (!inPass && !begins(schedulers, now)) {
-      return passesLeft > 0;
+      return false;
     }
     int budget = FIBERS_A_STEP;
     while (budget > 0 && !left.isEmpty()) {
@@ -85,7 +85,7 @@ final class DeadlockCycles {
       confirm();
       suspects.clear();
     }
-    return true;
+    return inPass; // the next pass begins so much later that rare looks are soon enough
   }
 
   private boolean begins(Collection<SchedulerCore> schedulers, long now) {
