@@ -20,6 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /** The same seed gives the same run: in one JVM, in several, and while other threads compute. */
@@ -72,6 +73,10 @@ class DeterminismTest {
     seen.append(CompletableFuture.supplyAsync(Math::random).get()).append(' ');
     seen.append(UUID.randomUUID()).append(' ').append(new SecureRandom().nextInt()).append(' ');
     seen.append(new SplittableRandom().nextInt()).append(' ');
+    for (String generator :
+        List.of("L64X128MixRandom", "L128X256MixRandom", "Xoshiro256PlusPlus")) {
+      seen.append(RandomGenerator.of(generator).nextInt()).append(' ');
+    }
     seen.append(Set.of("a", "b", "c", "d")).append(Map.of("k", 1, "l", 2, "m", 3));
     LockSupport.parkNanos(1_000);
     seen.append(System.nanoTime()).append(' ').append(sim.elapsed());

@@ -13,15 +13,20 @@ import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
+import java.net.ProxySelector;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** {@code java.net} sockets inside behave as those of the machine do. */
@@ -124,6 +129,41 @@ class SocketsTest {
           assertThatThrownBy(() -> new Socket("192.0.2.1", 80))
               .hasMessage("Network is unreachable");
         });
+  }
+
+  @Test
+  void aTimeoutOfAConnectIsVirtualTime() {
+    ProxySelector before = ProxySelector.getDefault();
+    ProxySelector.setDefault(new SlowSelector()); // Socket.connect asks it inside its timeout
+    try {
+      withEcho(
+          sim -> {
+            sim.network().partition("main", "server");
+            Duration begin = sim.now();
+            try (Socket socket = new Socket()) {
+              assertThatThrownBy(() -> socket.connect(new InetSocketAddress("server", 80), 2_000))
+                  .isInstanceOf(SocketTimeoutException.class);
+            }
+            assertThat(sim.now().minus(begin)).isEqualTo(Duration.ofSeconds(2));
+          });
+    } finally {
+      ProxySelector.setDefault(before);
+    }
+  }
+
+  /** Takes some milliseconds of real time, and no virtual time. */
+  private static final class SlowSelector extends ProxySelector {
+    @Override
+    public List<Proxy> select(URI target) {
+      long id = 0;
+      for (int i = 0; i < 100_000; i++) {
+        id += UUID.nameUUIDFromBytes(new byte[] {(byte) i}).getLeastSignificantBits();
+      }
+      return id == 0 ? List.of() : List.of(Proxy.NO_PROXY);
+    }
+
+    @Override
+    public void connectFailed(URI target, SocketAddress proxy, IOException cause) {}
   }
 
   @Test

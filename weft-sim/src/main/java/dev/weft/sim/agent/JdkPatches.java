@@ -70,6 +70,27 @@ final class JdkPatches {
           "java/util/TimerTask",
           "java/util/TimerThread");
 
+  /**
+   * The beginnings of the names of classes that are rewritten only because they read a clock. Those
+   * that read one and are left as they are: {@code ClockReadersTest}.
+   */
+  private static final List<String> CLOCK_READERS =
+      List.of(
+          "java/lang/ref/ReferenceQueue",
+          "java/net/HttpCookie",
+          "java/net/SocksSocketImpl", // every Socket.connect with a timeout goes through it
+          "java/text/SimpleDateFormat",
+          "java/util/JapaneseImperialCalendar",
+          "java/util/zip/ZipOutputStream",
+          "jdk/internal/misc/ThreadFlock",
+          "sun/net/httpserver/",
+          "sun/net/www/http/KeepAlive",
+          "sun/security/provider/certpath/",
+          "sun/security/ssl/",
+          "sun/security/util/MemoryCache",
+          "sun/util/calendar/",
+          "sun/util/locale/provider/CalendarProviderImpl");
+
   private static final Set<String> EXPECTED =
       Set.of(
           "VirtualThread: clock",
@@ -102,6 +123,9 @@ final class JdkPatches {
   /** Its clocks are rewritten, and it asks whether the current thread is the one it has made. */
   private static final String HTTP_CLIENT = "jdk/internal/net/http/";
 
+  /** Generators of random numbers that {@code RandomGenerator.of} makes. */
+  private static final String GENERATORS = "jdk/internal/random/";
+
   private static final ClassDesc SOCKETS = ClassDesc.of("dev.weft.sim.boot.RewrittenSockets");
   private static final ClassDesc ADDRESS = ClassDesc.of("java.net.InetAddress");
   private static final ClassDesc THREAD = ClassDesc.of("java.lang.Thread");
@@ -123,7 +147,17 @@ final class JdkPatches {
         || FilePatches.concerns(name)
         || SocketPatches.concerns(name)
         || name.startsWith(HTTP_CLIENT)
-        || name.startsWith("sun/net/httpserver/"); // for its clocks
+        || name.startsWith(GENERATORS)
+        || readsClock(name);
+  }
+
+  private static boolean readsClock(String name) {
+    for (String beginning : CLOCK_READERS) { // a stream would load classes
+      if (name.startsWith(beginning)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns the names of the patches that found no place. */
@@ -171,6 +205,7 @@ final class JdkPatches {
     private final MethodModel model;
     private final String method;
     private final boolean isHttpClient;
+    private final boolean isGenerator;
     private final boolean[] changed;
 
     OfMethod(String type, MethodModel model, boolean[] changed) {
@@ -178,6 +213,7 @@ final class JdkPatches {
       this.model = model;
       this.method = model.methodName().stringValue();
       this.isHttpClient = type.startsWith(HTTP_CLIENT);
+      this.isGenerator = type.startsWith(GENERATORS) || simple.equals("SplittableRandom");
       this.changed = changed;
     }
 
@@ -371,9 +407,8 @@ final class JdkPatches {
           && (simple + "." + method).equals("ThreadLocalRandom.localInit")) {
         note("ThreadLocalRandom.localInit");
         code.with(call).invokestatic(CALLS, "seed", LONG_TO_LONG);
-      } else if (name.equals("getAndAdd")
-          && (simple + "." + method).equals("SplittableRandom.<init>")) {
-        note("SplittableRandom.<init>");
+      } else if (name.equals("getAndAdd") && isGenerator && method.equals("<init>")) {
+        note(simple + ".<init>");
         code.with(call).invokestatic(CALLS, "seed", LONG_TO_LONG);
       } else if (name.equals("threadId") && simple.equals("ThreadLocalRandom")) {
         note("ThreadLocalRandom: thread id");
