@@ -51,15 +51,8 @@ public final class FeatureTable {
   public static void main(String[] args) throws IOException {
     Path root = Path.of("");
     List<TestResult> results = new ArrayList<>();
-    try (DirectoryStream<Path> modules = Files.newDirectoryStream(root)) {
-      for (Path module : modules) {
-        for (String run : List.of("features.tsv", "features-nio.tsv", "features-hook-off.tsv")) {
-          Path journal = module.resolve("target").resolve(run);
-          if (Files.exists(journal)) {
-            results.addAll(ended(Files.readAllLines(journal)));
-          }
-        }
-      }
+    for (Path journal : journals(root)) {
+      results.addAll(ended(Files.readAllLines(journal)));
     }
     FeatureTable table =
         new FeatureTable(Files.readAllLines(root.resolve("docs/features.md")), results);
@@ -73,6 +66,22 @@ public final class FeatureTable {
       System.out.println(table.summary());
     }
     System.exit(mistakes.isEmpty() ? 0 : 1);
+  }
+
+  /** Finds the journals of all modules, of which each JVM that ran tests has written one. */
+  private static List<Path> journals(Path root) throws IOException {
+    List<Path> journals = new ArrayList<>();
+    try (DirectoryStream<Path> modules = Files.newDirectoryStream(root, Files::isDirectory)) {
+      for (Path module : modules) {
+        Path target = module.resolve("target");
+        if (Files.isDirectory(target)) {
+          try (DirectoryStream<Path> found = Files.newDirectoryStream(target, "features*.tsv")) {
+            found.forEach(journals::add);
+          }
+        }
+      }
+    }
+    return journals;
   }
 
   /** Reads a journal: how each test ended; a test that only started crashed its JVM. */

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -28,6 +29,8 @@ import org.junit.platform.launcher.TestPlan;
  * JVM that dies leaves the name of the test it died in.
  */
 public final class TestJournal implements TestExecutionListener {
+  private static final Set<Path> CREATED = new HashSet<>();
+
   private final @Nullable Path file;
   private @Nullable TestPlan plan;
 
@@ -144,7 +147,11 @@ public final class TestJournal implements TestExecutionListener {
     return plan == null ? Optional.empty() : plan.getParent(id);
   }
 
-  private static void createEmpty(Path file) {
+  /** Once in a JVM: Surefire may make several listeners, one after the other. */
+  private static synchronized void createEmpty(Path file) {
+    if (!CREATED.add(file)) {
+      return;
+    }
     try {
       Files.createDirectories(file.toAbsolutePath().getParent());
       Files.writeString(file, "");
