@@ -12,6 +12,7 @@ import dev.weft.net.TcpListener;
 import dev.weft.net.TcpStream;
 import dev.weft.time.Timer;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.System.Logger.Level;
 import java.net.BindException;
 import java.net.InetSocketAddress;
@@ -174,10 +175,11 @@ final class Server {
         }
       } catch (ClosedChannelException e) {
         return;
+      } catch (InterruptedIOException | InterruptedException e) {
+        at.close(); // the scheduler has cancelled this fiber, and takes no more work of the server
+        return;
       } catch (IOException e) {
         log(Level.WARNING, "cannot accept: " + e.getMessage(), e);
-      } catch (InterruptedException e) {
-        return; // its scheduler gives up
       }
     }
   }
