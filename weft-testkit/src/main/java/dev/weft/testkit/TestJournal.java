@@ -1,5 +1,7 @@
 package dev.weft.testkit;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.weft.testkit.TestResult.Outcome;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -162,7 +164,9 @@ public final class TestJournal implements TestExecutionListener {
 
   private static synchronized void append(Path file, String line) {
     try {
-      Files.writeString(file, line, StandardOpenOption.APPEND);
+      // not writeString, which refuses the half of a surrogate pair that a test may have in its
+      // name
+      Files.write(file, line.getBytes(UTF_8), StandardOpenOption.APPEND);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write the test journal " + file, e);
     }
