@@ -16,10 +16,17 @@ void main() throws Exception {
     IO.println(all ? "all requests are answered" : "gave up on some requests");
   }));
 
-  try (TcpStream client = TcpStream.connect(listener.localAddress())) {
+  var begun = new CountDownLatch(1);
+  scheduler.go(() -> ask(listener.localAddress(), begun)); // stop() waits for this fiber, too
+  begun.await();
+  System.exit(0); // what SIGTERM does, in the middle of the request
+}
+
+void ask(SocketAddress server, CountDownLatch begun) throws IOException {
+  try (TcpStream client = TcpStream.connect(server)) {
     client.write("how are you?\n".getBytes());
-    IO.println(readLine(client)); // the server has begun
-    Weft.go(() -> System.exit(0)); // what SIGTERM does, in the middle of the request
+    IO.println(readLine(client));
+    begun.countDown();
     IO.println(readLine(client));
   }
 }
@@ -39,7 +46,7 @@ void answer(TcpStream stream) throws Exception {
   try (stream) {
     readLine(stream);
     stream.write("let me think\n".getBytes());
-    Fiber.sleep(Duration.ofMillis(300));
+    Fiber.sleep(Duration.ofMillis(500));
     stream.write("fine\n".getBytes());
   }
 }
