@@ -9,6 +9,8 @@ import dev.weft.sync.SharedMutex;
 import dev.weft.testkit.Feature;
 import example.Diner;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -50,32 +52,152 @@ class DeadlockCyclesTest {
   }
 
   private static Stream<Arguments> locks() {
+    SharedMutex left = new SharedMutex();
+    SharedMutex right = new SharedMutex();
     return Stream.of(
         Arguments.of("Mutex", new Mutex(), new Mutex()),
         Arguments.of("ReentrantLock", new ReentrantLock(), new ReentrantLock()),
-        Arguments.of("SharedMutex", new SharedMutex().writeLock(), new SharedMutex().writeLock()));
+        Arguments.of("SharedMutex", new SharedMutex().writeLock(), new SharedMutex().writeLock()),
+        Arguments.of("writer and readers", new Mutex(), new Shared(new SharedMutex())),
+        Arguments.of("readers only", new Shared(left), new Shared(right)));
+  }
+
+  /** A shared mutex that a diner takes to read as the first fork, to write as the second. */
+  private record Shared(SharedMutex mutex) {}
+
+  private static Lock lock(Object fork, boolean first) {
+    return fork instanceof Shared shared
+        ? first ? shared.mutex.readLock() : shared.mutex.writeLock()
+        : (Lock) fork;
   }
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("locks")
   void aCycleOfLocksIsFoundWithinASecondWithEachFiberLockAndLine(
-      String type, Lock first, Lock second) throws Exception {
+      String type, Object first, Object second) throws Exception {
+    Duration limit = Duration.ofSeconds(1);
+    List<Duration> took = new ArrayList<>();
+    do { // the best of a few, because the machine may be busy
+      took.add(findCycle(first, second));
+    } while (took.getLast().compareTo(limit) > 0 && took.size() < 4);
+    assertThat(took.getLast()).as("the last of %s", took).isLessThan(limit);
+  }
+
+  /** Makes and ends a cycle; returns how long the report took. */
+  private Duration findCycle(Object first, Object second) throws Exception {
+    int before = log.entries("fibers wait for each other").size();
     CountDownLatch both = new CountDownLatch(2);
     Fiber<Void> ann =
-        scheduler.go(FiberOptions.named("ann"), () -> Diner.dine(first, second, both));
+        scheduler.go(
+            FiberOptions.named("ann"),
+            () -> Diner.dine(lock(first, true), lock(second, false), both));
     Fiber<Void> bob =
-        scheduler.go(FiberOptions.named("bob"), () -> Diner.dine(second, first, both));
+        scheduler.go(
+            FiberOptions.named("bob"),
+            () -> Diner.dine(lock(second, true), lock(first, false), both));
     both.await();
     waits(ann);
     waits(bob);
     long start = System.nanoTime();
-    eventually("the cycle is reported", () -> !log.entries("fibers wait for each other").isEmpty());
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
-    String report = log.entries("fibers wait for each other").getFirst().text();
+    eventually(
+        "the cycle is reported", () -> log.entries("fibers wait for each other").size() > before);
+    Duration took = Duration.ofNanos(System.nanoTime() - start);
+    String report = log.entries("fibers wait for each other").getLast().text();
     assertThat(report)
         .containsPattern("\\(ann\\) WAITING.*" + Pattern.quote(bob.toString()))
         .containsPattern("\\(bob\\) WAITING.*" + Pattern.quote(ann.toString()))
         .containsPattern("at .*Diner.dine\\(Diner.java:\\d+\\)");
+    ann.cancel();
+    bob.cancel();
+    eventually("they give up", () -> ann.isDone() && bob.isDone());
+    return took;
+  }
+
+  /** Of the many readers that a writer waits for, one waits for the writer. */
+  @Test
+  void aCycleThroughOneOfManyReadersIsFound() throws Exception {
+    SharedMutex shared = new SharedMutex();
+    Mutex mutex = new Mutex();
+    CountDownLatch locked = new CountDownLatch(11);
+    for (int i = 0; i < 9; i++) {
+      scheduler.go(
+          () -> {
+            shared.readLock().lock();
+            locked.countDown();
+            Fiber.sleep(Duration.ofHours(1));
+          });
+    }
+    scheduler.go(FiberOptions.named("reader"), () -> Diner.dine(shared.readLock(), mutex, locked));
+    scheduler.go(FiberOptions.named("writer"), () -> Diner.dine(mutex, shared.writeLock(), locked));
+    eventually(
+        "it is reported",
+        () -> !log.entries("fibers wait for each other", "(reader)", "(writer)").isEmpty());
+  }
+
+  /** The reader waits behind the writer, which waits for the reader. */
+  @Test
+  void aReaderThatReadsAgainBehindAWriterIsFound() throws Exception {
+    SharedMutex shared = new SharedMutex();
+    CountDownLatch writerWaits = new CountDownLatch(1);
+    CountDownLatch reads = new CountDownLatch(1);
+    scheduler.go(
+        FiberOptions.named("reader"),
+        () -> {
+          shared.readLock().lockInterruptibly();
+          reads.countDown();
+          writerWaits.await();
+          shared.readLock().lockInterruptibly();
+        });
+    reads.await();
+    Fiber<Void> writer =
+        scheduler.go(FiberOptions.named("writer"), () -> shared.writeLock().lockInterruptibly());
+    waits(writer);
+    writerWaits.countDown();
+    eventually(
+        "it is reported",
+        () -> !log.entries("fibers wait for each other", "(reader)", "(writer)").isEmpty());
+  }
+
+  @Test
+  void aReaderThatWantsToWriteWaitsForItself() throws Exception {
+    SharedMutex shared = new SharedMutex();
+    scheduler.go(
+        FiberOptions.named("upgrader"),
+        () -> {
+          shared.readLock().lockInterruptibly();
+          shared.writeLock().lockInterruptibly();
+        });
+    eventually(
+        "it is reported", () -> !log.entries("a fiber waits for itself", "(upgrader)").isEmpty());
+  }
+
+  /** A writer with a time limit lets the readers behind it in when the limit passes. */
+  @Test
+  void aReaderBehindAWriterThatGivesUpIsNoDeadlock() throws Exception {
+    SharedMutex shared = new SharedMutex();
+    CountDownLatch reads = new CountDownLatch(1);
+    CountDownLatch writerWaits = new CountDownLatch(1);
+    Fiber<Void> reader =
+        scheduler.go(
+            () -> {
+              shared.readLock().lock();
+              reads.countDown();
+              writerWaits.await();
+              shared.readLock().lock();
+              shared.readLock().unlock();
+              shared.readLock().unlock();
+            });
+    reads.await();
+    Fiber<Void> writer =
+        scheduler.go(
+            () -> {
+              assertThat(shared.writeLock().tryLock(1_500, TimeUnit.MILLISECONDS)).isFalse();
+            });
+    waits(writer);
+    writerWaits.countDown();
+    reader.join();
+    writer.join();
+    assertThat(log.entries("deadlock")).isEmpty();
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.weft;
 
+import dev.weft.testkit.FaultGuard;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,7 +19,11 @@ public final class ForkedJvm {
 
   private ForkedJvm() {}
 
-  /** Runs {@code java <arguments>} to its end; returns standard output and error as one text. */
+  /**
+   * Runs {@code java <arguments>} to its end; returns standard output and error as one text.
+   *
+   * @throws AssertionError if Weft has noticed a fault of its own there
+   */
   public static Result java(String... arguments) throws IOException, InterruptedException {
     return javaOf(Path.of(System.getProperty("java.home")), arguments);
   }
@@ -45,6 +50,7 @@ public final class ForkedJvm {
       throw new AssertionError(
           "still running after " + LIMIT_SECONDS + " s: " + command + "\n" + output.join());
     }
+    FaultGuard.checkOutput(output.join());
     return new Result(process.exitValue(), output.join());
   }
 

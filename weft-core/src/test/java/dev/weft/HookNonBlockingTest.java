@@ -342,19 +342,45 @@ class HookNonBlockingTest {
   @Test
   void aNonBlockingReceiveSeesWhatHasArrived() throws Exception {
     try (DatagramChannel here = DatagramChannel.open().bind(anyPort());
-        DatagramChannel there = DatagramChannel.open()) {
+        DatagramChannel there = DatagramChannel.open();
+        Selector selector = Selector.open()) {
       SocketAddress address = here.getLocalAddress();
-      whileItWaits(
-          () -> there.send(one(), address),
-          () -> {
-            here.receive(ByteBuffer.allocate(10));
-            here.configureBlocking(false);
-            assertThat(here.receive(ByteBuffer.allocate(10))).isNull();
-            there.send(one(), address);
-            here.configureBlocking(true); // the data takes its time: a blocking call waits for it
-            here.receive(ByteBuffer.allocate(10));
-            return null;
-          });
+      SocketAddress sender =
+          whileItWaits(
+              () -> there.send(one(), address),
+              () -> {
+                here.receive(ByteBuffer.allocate(10));
+                here.configureBlocking(false);
+                assertThat(here.receive(ByteBuffer.allocate(10))).isNull();
+                here.register(selector, SelectionKey.OP_READ);
+                there.send(one(), address);
+                spinUntil("it has arrived", () -> selector.selectNow() > 0);
+                return here.receive(ByteBuffer.allocate(10));
+              });
+      assertThat(sender).isNotNull();
+    }
+  }
+
+  @Test
+  void aNonBlockingReadOfAConnectedDatagramChannelSeesWhatHasArrived() throws Exception {
+    try (DatagramChannel here = DatagramChannel.open().bind(anyPort());
+        DatagramChannel there = DatagramChannel.open().bind(anyPort());
+        Selector selector = Selector.open()) {
+      here.connect(there.getLocalAddress());
+      there.connect(here.getLocalAddress());
+      int got =
+          whileItWaits(
+              () -> there.write(one()),
+              () -> {
+                here.read(ByteBuffer.allocate(10));
+                here.configureBlocking(false);
+                assertThat(here.read(ByteBuffer.allocate(10))).isZero();
+                here.register(selector, SelectionKey.OP_READ);
+                there.write(one());
+                spinUntil("it has arrived", () -> selector.selectNow() > 0);
+                return here.read(ByteBuffer.allocate(10));
+              });
+      assertThat(got).isEqualTo(1);
     }
   }
 

@@ -15,19 +15,23 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A ready fiber does not wait behind a fiber that computes while another worker sleeps. The
- * watchdog, which takes over after 20 ms at the earliest, cannot meet the bound; only the best of
- * several rounds has to meet it, because the machine may be busy. {@code ./weft bench
- * wake-while-busy} measures.
+ * A ready fiber does not wait behind a fiber that computes while another worker sleeps. The row
+ * promises a median of 1 ms on an idle machine, which {@code ./weft bench wake-while-busy}
+ * measures; here the median may be 5 ms, and the best of a few medians counts, because the machine
+ * may be busy. The watchdog, which takes over after 20 ms at the earliest, never meets that.
  */
 @Feature("S24")
 class WakeLatencyTest {
+  /** Of how many wake-ups each median is. */
   private static final int ROUNDS = 9;
 
-  /** How long the waker computes; without the sentry the woken fiber starts after that. */
-  private static final Duration HELD = Duration.ofMillis(100);
+  /** How many medians there are at most; the first that is short enough is the last. */
+  private static final int MEDIANS = 5;
 
-  private static final Duration MOST = Duration.ofMillis(19);
+  /** How long the waker computes; without the sentry the woken fiber starts after 20 ms or more. */
+  private static final Duration HELD = Duration.ofMillis(40);
+
+  private static final Duration MOST = Duration.ofMillis(5);
 
   private static Stream<Arguments> policies() {
     return Stream.of(
@@ -101,15 +105,21 @@ class WakeLatencyTest {
   }
 
   private static void assertSoon(Policy policy, Callable<Long> wake) throws Exception {
-    long[] nanos = new long[ROUNDS];
+    List<Duration> medians = new ArrayList<>();
     try (Scheduler scheduler = Scheduler.builder().threads(2).policy(policy).build().start()) {
-      for (int i = 0; i < ROUNDS; i++) {
-        nanos[i] = scheduler.go(wake).join();
-      }
+      do {
+        medians.add(median(scheduler, wake));
+      } while (medians.getLast().compareTo(MOST) > 0 && medians.size() < MEDIANS);
+    }
+    assertThat(medians.getLast()).as("the last of the medians %s", medians).isLessThan(MOST);
+  }
+
+  private static Duration median(Scheduler scheduler, Callable<Long> wake) throws Exception {
+    long[] nanos = new long[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+      nanos[i] = scheduler.go(wake).join();
     }
     Arrays.sort(nanos);
-    assertThat(Duration.ofNanos(nanos[0]))
-        .as("best of %s", Arrays.toString(nanos))
-        .isLessThan(MOST);
+    return Duration.ofNanos(nanos[ROUNDS / 2]);
   }
 }

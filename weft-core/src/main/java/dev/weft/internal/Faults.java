@@ -10,7 +10,19 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class Faults {
   private static final AtomicLong COUNT = new AtomicLong();
 
+  private static volatile Runnable suspicion = () -> {};
+
   private Faults() {}
+
+  /** Sets what waits until it is known whether what looks like a fault now is one. */
+  public static void setSuspicion(Runnable wait) {
+    suspicion = wait;
+  }
+
+  /** Waits until it is known whether what looks like a fault now is one: for tests. */
+  public static void awaitSuspected() {
+    suspicion.run();
+  }
 
   /** Logs a fault and counts it. */
   public static void report(String what) {

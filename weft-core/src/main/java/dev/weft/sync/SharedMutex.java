@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +58,16 @@ public final class SharedMutex implements ReadWriteLock {
     @Override
     public @Nullable Thread holder() {
       return ((SharedMutex) owner()).writer;
+    }
+
+    @Override
+    public void forEachHolder(LongConsumer visitor) {
+      ((SharedMutex) owner()).forEachHolder(this, visitor);
+    }
+
+    @Override
+    public boolean mayHaveHolders() {
+      return true; // a waiter implies a holder, or a writer that waits
     }
   }
 
@@ -309,6 +320,29 @@ public final class SharedMutex implements ReadWriteLock {
       if (writer != Thread.currentThread()) {
         throw notHeld();
       }
+    }
+  }
+
+  /**
+   * Writers wait for the writer, or for each of the readers; readers wait for the writer, or for
+   * the first thread that waits to write.
+   */
+  private void forEachHolder(WaitQueue queue, LongConsumer visitor) {
+    Thread one = writer;
+    if (one != null) {
+      visitor.accept(one.threadId());
+      return;
+    }
+    guard.lock();
+    try {
+      WaitNode next = queue == toRead ? toWrite.first() : null;
+      if (next != null) {
+        visitor.accept(next.waiter().thread.threadId());
+      } else if (queue == toWrite) {
+        readers.forEachThread(visitor);
+      }
+    } finally {
+      guard.unlock();
     }
   }
 

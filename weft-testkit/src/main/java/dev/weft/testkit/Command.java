@@ -1,5 +1,6 @@
 package dev.weft.testkit;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,10 +59,28 @@ public final class Command {
 
   /**
    * Starts the command with pipes for standard input and output; its errors go to this test's
-   * standard error.
+   * standard error, and a fault of Weft's among them fails the test.
    */
   public Process start() throws IOException {
-    return builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    Process process = builder.start();
+    Thread.ofPlatform()
+        .daemon()
+        .name("errors of " + process.pid())
+        .start(() -> copyErrors(process));
+    return process;
+  }
+
+  private static void copyErrors(Process process) {
+    try (BufferedReader errors = process.errorReader()) {
+      String line = errors.readLine();
+      while (line != null) {
+        FaultGuard.noteLine(line);
+        System.err.println(line);
+        line = errors.readLine();
+      }
+    } catch (IOException e) {
+      // the test has destroyed the process
+    }
   }
 
   /** Starts the command with pipes for standard input, output and errors. */
@@ -71,6 +90,8 @@ public final class Command {
 
   /**
    * Runs the command to its end; if this thread is interrupted meanwhile, the process is killed.
+   *
+   * @throws AssertionError if Weft has noticed a fault of its own in the process
    */
   public Result run() throws IOException, InterruptedException {
     Path folder = Files.createTempDirectory("weft-command-");
@@ -85,7 +106,10 @@ public final class Command {
             .start();
     try {
       int exitStatus = process.waitFor();
-      return new Result(exitStatus, Files.readString(out), Files.readString(err));
+      Result result = new Result(exitStatus, Files.readString(out), Files.readString(err));
+      FaultGuard.checkOutput(result.stdout());
+      FaultGuard.checkOutput(result.stderr());
+      return result;
     } finally {
       process.descendants().forEach(ProcessHandle::destroyForcibly);
       process.destroyForcibly();

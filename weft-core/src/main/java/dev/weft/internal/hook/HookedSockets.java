@@ -4,6 +4,7 @@ import dev.weft.internal.HookFamilies;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.IoWaits;
 import java.io.FileDescriptor;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandle;
@@ -50,10 +51,13 @@ final class HookedSockets {
       return false;
     }
     HookedDescriptor descriptor;
+    assert IoWaits.beginNoPark();
     try {
       descriptor = here.expect(fd, direction, Thread.currentThread());
     } catch (UncheckedIOException e) { // no descriptor is left for a poller
       return false;
+    } finally {
+      assert IoWaits.endNoPark();
     }
     if (descriptor == null) {
       return false;
@@ -78,7 +82,13 @@ final class HookedSockets {
     if (here == null) {
       return DispatcherHook.NOT_MINE;
     }
-    long got = here.receive(socket, fd, address, length, Thread.currentThread());
+    long got;
+    assert IoWaits.beginNoPark();
+    try {
+      got = here.receive(socket, fd, address, length, Thread.currentThread());
+    } finally {
+      assert IoWaits.endNoPark();
+    }
     if (got > 0) {
       return (int) got;
     }
@@ -91,7 +101,13 @@ final class HookedSockets {
     if (here == null) {
       return DispatcherHook.NOT_MINE;
     }
-    long sent = here.send(fd, address, length);
+    long sent;
+    assert IoWaits.beginNoPark();
+    try {
+      sent = here.send(fd, address, length);
+    } finally {
+      assert IoWaits.endNoPark();
+    }
     return sent >= 0 ? (int) sent : status(sent);
   }
 

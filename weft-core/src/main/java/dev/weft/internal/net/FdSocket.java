@@ -112,11 +112,13 @@ final class FdSocket extends FdLife {
       return UNAVAILABLE;
     }
     long count;
+    assert IoWaits.beginNoPark(memory);
     try {
       do {
         count = endIsKnown() ? knownEnd() : memory.receive(fd, bytes, offset, length);
       } while (count == -LinuxCalls.EINTR);
     } finally {
+      assert IoWaits.endNoPark();
       exit();
     }
     return endRead(count, length);
@@ -139,19 +141,21 @@ final class FdSocket extends FdLife {
   }
 
   private int read(MemorySegment target) throws IOException {
-    MemorySegment errno = IoWaits.callMemory().errno();
+    CallMemory memory = IoWaits.callMemory();
     if (!beginRead()) {
       return UNAVAILABLE;
     }
     long count;
+    assert IoWaits.beginNoPark(memory);
     try {
       do {
-        count = endIsKnown() ? knownEnd() : LinuxCalls.receive(fd, target, errno);
+        count = endIsKnown() ? knownEnd() : LinuxCalls.receive(fd, target, memory.errno());
       } while (count == -LinuxCalls.EINTR);
     } catch (Throwable e) { // memory that may not be used: what is there to read still is
       readable.set(true);
       throw e;
     } finally {
+      assert IoWaits.endNoPark();
       exit();
     }
     return endRead(count, target.byteSize());
@@ -204,6 +208,7 @@ final class FdSocket extends FdLife {
     if (!beginWrite()) {
       return UNAVAILABLE;
     }
+    assert IoWaits.beginNoPark(memory);
     try {
       long count;
       do {
@@ -211,6 +216,7 @@ final class FdSocket extends FdLife {
       } while (isToBeTriedAgain(count));
       return endWrite(count);
     } finally {
+      assert IoWaits.endNoPark();
       exit();
     }
   }
@@ -232,17 +238,19 @@ final class FdSocket extends FdLife {
   }
 
   private int write(MemorySegment source) throws IOException {
-    MemorySegment errno = IoWaits.callMemory().errno();
+    CallMemory memory = IoWaits.callMemory();
     if (!beginWrite()) {
       return UNAVAILABLE;
     }
+    assert IoWaits.beginNoPark(memory);
     try {
       long count;
       do {
-        count = LinuxCalls.send(fd, source, errno);
+        count = LinuxCalls.send(fd, source, memory.errno());
       } while (isToBeTriedAgain(count));
       return endWrite(count);
     } finally {
+      assert IoWaits.endNoPark();
       exit();
     }
   }

@@ -51,6 +51,9 @@ public final class FiberCore<T> extends FiberCancel<T> {
   /** What a sleeping fiber waits for. */
   public static final Object SLEEPING = named(WaitWords.SLEEP);
 
+  /** How long a worker waits for a thread that looks at the stack of the fiber that is next. */
+  private static final long LOOK_NANOS = 20_000;
+
   static final VarHandle TURN;
   private static final VarHandle PERMIT;
   private static final VarHandle FIRED_FOR;
@@ -113,6 +116,10 @@ public final class FiberCore<T> extends FiberCancel<T> {
 
   // how often it has disabled the hook and not enabled it again; this fiber only
   private int hookDisabled;
+
+  // whether its worker left it while another thread looked at its stack; plain, because the worker
+  // writes it before it sets the turn to IDLE
+  private boolean lookedAt;
 
   // whether it waits in join(), for WokenFirstQueue; written by this fiber
   public boolean joins;
@@ -241,11 +248,14 @@ public final class FiberCore<T> extends FiberCancel<T> {
   void begin() {
     Worker here = scheduler.servingWorker(); // not before: a caller that has parked may have moved
     assert Worker.beginNoPark(here);
-    home = isBound() ? scheduler.worker(boundThread) : scheduler.placement.forNew(here);
-    worker = home;
-    TURN.set(this, QUEUED);
-    enqueue(here);
-    assert Worker.endNoPark(here);
+    try {
+      home = isBound() ? scheduler.worker(boundThread) : scheduler.placement.forNew(here);
+      worker = home;
+      TURN.set(this, QUEUED);
+      enqueue(here);
+    } finally {
+      assert Worker.endNoPark(here);
+    }
   }
 
   /** Unparks a thread, a fiber's or a plain one. */
@@ -279,7 +289,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
       int seen = turn;
       if (seen == IDLE) {
         if (TURN.compareAndSet(this, IDLE, QUEUED)) {
-          enqueue(currentWorker());
+          enqueueHere();
           return;
         }
       } else if (seen != RUNNING) {
@@ -304,6 +314,34 @@ public final class FiberCore<T> extends FiberCancel<T> {
   /** Leaves a slice that the JDK has ended; returns false if the fiber is ready again already. */
   boolean leaveRunning() {
     return turn == RUNNING && TURN.compareAndSet(this, RUNNING, IDLE);
+  }
+
+  /**
+   * Waits a moment for the thread that looks at this ready fiber's stack: it makes the fiber ready
+   * again, and until then the fiber cannot run. A look takes some microseconds, less than a sleep
+   * and a wake-up of the worker. Called by the worker after a slice in which nothing ran.
+   */
+  void awaitResubmission() {
+    long begin = System.nanoTime();
+    while (turn == RUNNING && System.nanoTime() - begin < LOOK_NANOS) {
+      Thread.onSpinWait();
+    }
+    lookedAt = turn == RUNNING;
+  }
+
+  private void enqueueHere() {
+    if (lookedAt) { // the looking thread is no waker: do not move to its worker
+      lookedAt = false;
+      enqueue(null);
+      return;
+    }
+    Worker here = currentWorker();
+    assert Worker.beginNoPark(here);
+    try {
+      enqueue(here);
+    } finally {
+      assert Worker.endNoPark(here);
+    }
   }
 
   /** Queues this fiber where it belongs; {@code here} is the current thread's worker, if any. */

@@ -20,9 +20,32 @@ public final class IoWaits {
    * current thread's until that thread waits or yields.
    */
   public static CallMemory callMemory() {
-    FiberCore<?> self = FiberCore.currentOrNull();
-    Worker worker = self == null ? null : self.workerHere();
+    Worker worker = workerHere();
     return worker == null ? MEMORY.get() : worker.callMemory();
+  }
+
+  /**
+   * Begins a section in which the memory is used, so that the caller must not wait or yield; to be
+   * ended by {@link #endNoPark}. For assertions: returns false if the caller has changed workers
+   * since it asked for the memory.
+   */
+  public static boolean beginNoPark(CallMemory memory) {
+    return memory == callMemory() && beginNoPark();
+  }
+
+  /** Begins a section in which the current fiber must not wait or yield. For assertions. */
+  public static boolean beginNoPark() {
+    return WorkerCounts.beginNoPark(workerHere());
+  }
+
+  /** Ends the section that beginNoPark has begun. For assertions. */
+  public static boolean endNoPark() {
+    return WorkerCounts.endNoPark(workerHere());
+  }
+
+  private static @Nullable Worker workerHere() {
+    FiberCore<?> self = FiberCore.currentOrNull();
+    return self == null ? null : self.workerHere();
   }
 
   /**

@@ -175,6 +175,9 @@ public final class Slice {
       FiberCore.TURN.setRelease(fiber, FiberCore.QUEUED);
       return Mounting.leave(fiber.ownThread(), end);
     }
+    if (Mounting.isReadyButLookedAt(fiber.ownThread())) {
+      fiber.awaitResubmission();
+    }
     if (fiber.leaveRunning()) {
       if (Mounting.canGoOn(fiber.ownThread())) {
         fiber.becomeReady();

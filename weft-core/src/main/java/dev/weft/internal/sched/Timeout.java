@@ -35,10 +35,19 @@ public final class Timeout extends TimerNode implements WaitLimit {
 
   @Override
   public boolean park(Object blocker) {
-    if (!expired) {
-      Mounting.park(blocker);
+    if (expired) {
+      return false;
     }
-    return !expired;
+    return Mounting.parkUnlessPinned(blocker) ? !expired : parkPinned(blocker);
+  }
+
+  /** Parks the worker's thread: it runs no loop meanwhile that would fire this timer. */
+  private boolean parkPinned(Object blocker) {
+    long left = deadline() - worker.scheduler.clock.nanoTime();
+    if (left > 0) {
+      LockSupport.parkNanos(blocker, left);
+    }
+    return left > 0 && !expired;
   }
 
   @Override

@@ -137,7 +137,7 @@ abstract class WorkerCounts extends SpinLock {
 
   /** Ends the section that {@link #beginNoPark} has begun. */
   public static boolean endNoPark(@Nullable WorkerCounts here) {
-    if (here != null) {
+    if (here != null && here.noParkSections > 0) { // 0 after a park, which has been reported
       here.noParkSections--;
     }
     return true;

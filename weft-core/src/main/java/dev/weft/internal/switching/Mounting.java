@@ -72,6 +72,7 @@ public final class Mounting {
   private static final int STARTED;
   private static final int UNBLOCKED;
   private static final int TERMINATED;
+  private static final int SUSPENDED;
   private static final @Nullable Throwable UNSUPPORTED;
 
   static {
@@ -98,6 +99,7 @@ public final class Mounting {
       STARTED = state(lookup, "STARTED");
       UNBLOCKED = state(lookup, "UNBLOCKED");
       TERMINATED = state(lookup, "TERMINATED");
+      SUSPENDED = state(lookup, "SUSPENDED");
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(
           "this JDK (" + Runtime.version() + ") has other virtual threads: use JDK 25", e);
@@ -211,25 +213,41 @@ public final class Mounting {
 
   /** Parks the current thread like {@link LockSupport#park(Object)}. */
   public static void park(Object blocker) {
-    Thread me = Thread.currentThread();
-    if (!me.isVirtual()) {
+    if (Thread.currentThread().isVirtual()) {
+      park(blocker, true);
+    } else {
       LockSupport.park(blocker);
-      return;
     }
+  }
+
+  /**
+   * Parks the current thread, which is virtual, like {@link LockSupport#park(Object)}; returns
+   * false at once if it is pinned to its carrier, or if there is no memory for unmounting it.
+   */
+  public static boolean parkUnlessPinned(Object blocker) {
+    return park(blocker, false);
+  }
+
+  private static boolean park(Object blocker, boolean alsoPinned) {
+    Thread me = Thread.currentThread();
+    boolean parked = false;
     LockSupport.setCurrentBlocker(blocker);
     Object event = FlightEvents.recording() ? FlightEvents.beginWait() : null;
     try {
-      if ((boolean) PERMIT.getVolatile(me)
-          || (boolean) INTERRUPTED.getVolatile(me)
-          || !parkOffCarrier(me)) {
-        LockSupport.park(); // returns at once, or parks while pinned to the carrier
+      boolean returnsAtOnce =
+          (boolean) PERMIT.getVolatile(me) || (boolean) INTERRUPTED.getVolatile(me);
+      parked = !returnsAtOnce && parkOffCarrier(me);
+      if (!parked && (returnsAtOnce || alsoPinned)) {
+        LockSupport.park();
+        parked = true;
       }
     } finally {
       LockSupport.setCurrentBlocker(null);
-      if (event != null) {
+      if (event != null && parked) {
         FlightEvents.endWait(event, blocker);
       }
     }
+    return parked;
   }
 
   /** Parks the current thread unmounted; returns false at once if it is pinned. */
@@ -257,6 +275,19 @@ public final class Mounting {
   public static boolean canGoOn(Thread virtual) {
     int state = (int) STATE.getVolatile(virtual);
     return state == UNPARKED || state == YIELDED || state == UNBLOCKED || state == STARTED;
+  }
+
+  /**
+   * Returns whether another thread looks at the stack of a virtual thread that is ready: the JDK's
+   * {@code tryGetStackTrace}, or {@link UnmountedThread}. That thread submits it again, in case the
+   * slice was run meanwhile and did nothing. A volatile read.
+   */
+  public static boolean isReadyButLookedAt(Thread virtual) {
+    int state = (int) STATE.getVolatile(virtual);
+    return (state & SUSPENDED) != 0
+        && (state == (YIELDED | SUSPENDED)
+            || state == (UNPARKED | SUSPENDED)
+            || state == (UNBLOCKED | SUSPENDED));
   }
 
   /** Returns whether a virtual thread is parked with a time limit; a volatile read. */

@@ -1,5 +1,7 @@
 package dev.weft.internal.sync;
 
+import java.util.function.LongConsumer;
+
 /**
  * How often each thread holds a lock that several threads can hold at a time. A thread is in here
  * only while it holds the lock, and by its id, so nothing here keeps its object alive. The owner
@@ -69,6 +71,15 @@ public final class HoldCounts {
       }
     }
     return true;
+  }
+
+  /** Calls the visitor with the id of each thread that holds the lock. */
+  public void forEachThread(LongConsumer visitor) {
+    for (long id : ids) {
+      if (id != FREE) {
+        visitor.accept(id);
+      }
+    }
   }
 
   /** Returns the place of the id, or the free place where it belongs. */

@@ -1,6 +1,7 @@
 package dev.weft.internal.wait;
 
 import dev.weft.internal.lock.SpinLock;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,6 +63,22 @@ public class WaitQueue {
    */
   public @Nullable Thread holder() {
     return null;
+  }
+
+  /**
+   * Calls the visitor with the id of each thread that has to act before a waiter can go on: each of
+   * them, not any. None if that is not known. For the deadlock detector, on any thread.
+   */
+  public void forEachHolder(LongConsumer visitor) {
+    Thread one = holder();
+    if (one != null) {
+      visitor.accept(one.threadId());
+    }
+  }
+
+  /** Returns whether a look at the holders may find any; cheap. */
+  public boolean mayHaveHolders() {
+    return holder() != null;
   }
 
   /** Adds a place at the end. */

@@ -5,6 +5,7 @@ import dev.weft.internal.Log;
 import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.internal.sched.Worker;
+import dev.weft.internal.wait.WaitQueue;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -12,6 +13,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds cycles: fibers that wait for each other in a circle while other fibers run. Each waits for
- * a lock, a monitor or the end of a fiber that the next fiber owns. The watchdog calls {@link
- * #step} at each look.
+ * a lock, a monitor or the end of a fiber that the next fiber owns, perhaps together with others,
+ * as readers do. The watchdog calls {@link #step} at each look.
  *
  * <pre>
  *   collect   a bounded number of fibers per step: suspects are fibers that wait for something
@@ -164,18 +166,9 @@ final class DeadlockCycles {
   }
 
   private List<List<FiberCore<?>>> circles() {
-    Map<FiberCore<?>, FiberCore<?>> owners = new IdentityHashMap<>();
-    LockOwners look = new LockOwners(suspects::stream);
-    for (FiberCore<?> fiber : suspects) {
-      LockOwners.BlockedOn blocked = look.blockedOn(fiber);
-      FiberCore<?> owner =
-          blocked == null || blocked.owner() == null ? null : FiberCore.ofOrNull(blocked.owner());
-      if (owner != null && DeadlockReport.waitsWithoutLimit(fiber)) {
-        owners.put(fiber, owner);
-      }
-    }
+    Map<FiberCore<?>, List<FiberCore<?>>> owners = owners();
     List<List<FiberCore<?>>> circles = new ArrayList<>();
-    Set<FiberCore<?>> done = new HashSet<>();
+    Set<FiberCore<?>> done = Collections.newSetFromMap(new IdentityHashMap<>());
     for (FiberCore<?> start : suspects) {
       List<FiberCore<?>> circle = circleFrom(start, owners, done);
       if (circle != null) {
@@ -185,18 +178,75 @@ final class DeadlockCycles {
     return circles;
   }
 
-  /** Follows the owners from a fiber; returns the circle it reaches, if no other start has. */
-  private static @Nullable List<FiberCore<?>> circleFrom(
-      FiberCore<?> start, Map<FiberCore<?>, FiberCore<?>> owners, Set<FiberCore<?>> done) {
-    Map<FiberCore<?>, Integer> path = new LinkedHashMap<>();
-    FiberCore<?> fiber = start;
-    while (fiber != null && !done.contains(fiber) && !path.containsKey(fiber)) {
-      path.put(fiber, path.size());
-      fiber = owners.get(fiber);
+  /**
+   * Returns the fibers that each suspect waits for. Each of them has to act, so that a circle
+   * through one of them is a deadlock. Only suspects can be part of a circle.
+   */
+  private Map<FiberCore<?>, List<FiberCore<?>>> owners() {
+    suspects.sort(Comparator.comparingLong(FiberCore::id)); // two passes find the same circle
+    Map<Long, FiberCore<?>> byThread = new HashMap<>();
+    for (FiberCore<?> fiber : suspects) {
+      Thread thread = fiber.threadOrNull();
+      if (thread != null && DeadlockReport.waitsWithoutLimit(fiber)) {
+        byThread.put(thread.threadId(), fiber);
+      }
     }
-    Integer begin = fiber == null ? null : path.get(fiber);
-    done.addAll(path.keySet());
-    return begin == null ? null : oldestFirst(path.keySet().stream().skip(begin));
+    Map<FiberCore<?>, List<FiberCore<?>>> owners = new IdentityHashMap<>();
+    Map<Object, List<FiberCore<?>>> ofQueues = new IdentityHashMap<>();
+    LockOwners look = new LockOwners(suspects::stream);
+    for (FiberCore<?> fiber : byThread.values()) {
+      LockOwners.BlockedOn blocked = look.blockedOn(fiber);
+      if (blocked != null) {
+        owners.put(
+            fiber,
+            blocked.object() instanceof WaitQueue queue
+                ? ofQueues.computeIfAbsent(queue, _ -> owners(blocked, byThread))
+                : owners(blocked, byThread));
+      }
+    }
+    return owners;
+  }
+
+  private static List<FiberCore<?>> owners(
+      LockOwners.BlockedOn blocked, Map<Long, FiberCore<?>> byThread) {
+    List<FiberCore<?>> owners = new ArrayList<>();
+    LockOwners.forEachOwner(
+        blocked,
+        id -> {
+          FiberCore<?> owner = byThread.get(id);
+          if (owner != null) {
+            owners.add(owner);
+          }
+        });
+    owners.sort(Comparator.comparingLong(FiberCore::id));
+    return owners;
+  }
+
+  /**
+   * Follows the owners from a fiber, depth first; returns the first circle that it meets, without
+   * fibers of which an earlier start has seen all owners.
+   */
+  private static @Nullable List<FiberCore<?>> circleFrom(
+      FiberCore<?> start, Map<FiberCore<?>, List<FiberCore<?>>> owners, Set<FiberCore<?>> done) {
+    LinkedHashMap<FiberCore<?>, Iterator<FiberCore<?>>> path = new LinkedHashMap<>();
+    FiberCore<?> fiber = start;
+    while (fiber != null) {
+      Iterator<FiberCore<?>> next =
+          path.computeIfAbsent(fiber, f -> owners.getOrDefault(f, List.of()).iterator());
+      FiberCore<?> owner = next.hasNext() ? next.next() : null;
+      if (owner == null) { // no more owners: back to the fiber before
+        done.add(fiber);
+        path.remove(fiber);
+        fiber = path.isEmpty() ? null : path.sequencedKeySet().getLast();
+      } else if (path.containsKey(owner)) {
+        done.addAll(path.keySet());
+        FiberCore<?> first = owner;
+        return oldestFirst(path.keySet().stream().dropWhile(f -> f != first));
+      } else if (!done.contains(owner)) {
+        fiber = owner;
+      }
+    }
+    return null;
   }
 
   /** Begins a circle at its oldest fiber, so that two looks at it show the same. */
@@ -219,9 +269,14 @@ final class DeadlockCycles {
     StringBuilder text = new StringBuilder("deadlock: ");
     text.append(circle.size() == 1 ? "a fiber waits for itself." : "fibers wait for each other.");
     LockOwners look = new LockOwners(suspects::stream);
-    for (FiberCore<?> fiber : circle) {
-      FiberDump.Entry entry = Dumps.entry(fiber, look);
-      text.append("\n  ").append(entry.summary()).append(" at ").append(Dumps.ownFrame(entry));
+    for (int i = 0; i < circle.size(); i++) {
+      FiberDump.Entry entry = Dumps.entry(circle.get(i), look);
+      FiberCore<?> next = circle.get((i + 1) % circle.size());
+      text.append("\n  ").append(entry.summary());
+      if (!entry.summary().contains(next.toString())) { // a reader, or a writer before it
+        text.append(", behind ").append(next);
+      }
+      text.append(" at ").append(Dumps.ownFrame(entry));
     }
     return text.toString();
   }

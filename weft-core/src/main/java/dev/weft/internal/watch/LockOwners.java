@@ -6,6 +6,7 @@ import dev.weft.internal.switching.MonitorOwners;
 import dev.weft.internal.wait.WaitQueue;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -23,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Known are the owners of monitors, of {@code ReentrantLock} and every other {@link
  * AbstractOwnableSynchronizer} that is held by one thread alone, of {@code Mutex}, and the writer
- * of {@code SharedMutex}; a joined fiber owns its end. Not known are the readers of a lock, the
- * monitors of a mounted fiber (see {@link MonitorOwners}), and the monitors of virtual threads that
- * are not fibers; and of very many fibers only the first are asked.
+ * and the readers of {@code SharedMutex}; a joined fiber owns its end. Not known are the readers of
+ * the JDK's locks, the monitors of a mounted fiber (see {@link MonitorOwners}), and the monitors of
+ * virtual threads that are not fibers; and of very many fibers only the first are asked.
  *
  * <p>No lock is held and the fibers run on between two questions: an answer may be outdated when it
  * is read. A cycle that two looks find, with no slice of its fibers between them, is a deadlock.
@@ -74,6 +75,19 @@ final class LockOwners {
   }
 
   /**
+   * Calls the visitor with the id of each thread that has to act before the wait can end; more than
+   * one of readers that a writer waits for.
+   */
+  static void forEachOwner(BlockedOn blocked, LongConsumer visitor) {
+    Thread owner = blocked.owner();
+    if (blocked.object() instanceof WaitQueue queue && !blocked.isMonitor()) {
+      queue.forEachHolder(visitor);
+    } else if (owner != null) {
+      visitor.accept(owner.threadId());
+    }
+  }
+
+  /**
    * Returns whether a fiber waits, perhaps for something that one thread owns. Cheap, because it is
    * called for every fiber.
    */
@@ -83,6 +97,9 @@ final class LockOwners {
       return false;
     }
     Object blocker = LockSupport.getBlocker(thread);
+    if (blocker instanceof WaitQueue queue) {
+      return queue.mayHaveHolders();
+    }
     return blocker != null
         ? ownerOf(blocker) != null
         : thread.getState() == Thread.State.BLOCKED; // at a monitor

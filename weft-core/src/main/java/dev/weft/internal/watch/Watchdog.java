@@ -43,6 +43,9 @@ public final class Watchdog {
   /** How long a worker has to sleep beside ready fibers before that is a lost wake-up. */
   private static final long LOST_NANOS = 200_000_000;
 
+  /** For how long a suspected lost wake-up is waited for at most: a worker may have no core. */
+  private static final long MOST_SUSPICION_NANOS = 2_000_000_000;
+
   private static final Map<SchedulerCore, Watch> WATCHES = new ConcurrentHashMap<>();
   private static final DeadlockCycles CYCLES = new DeadlockCycles();
   private static volatile @Nullable Thread thread;
@@ -58,6 +61,7 @@ public final class Watchdog {
   public static synchronized void watch(SchedulerCore scheduler) {
     WATCHES.put(scheduler, new Watch(scheduler));
     if (thread == null) {
+      Faults.setSuspicion(Watchdog::awaitSuspectedLosses);
       thread = Thread.ofPlatform().daemon().name("weft-watchdog").start(Watchdog::run);
     }
     LockSupport.unpark(thread);
@@ -95,6 +99,31 @@ public final class Watchdog {
   static List<GroupedDump.HeldThread> heldThreads(SchedulerCore scheduler) {
     Watch watch = WATCHES.get(scheduler);
     return watch == null ? List.of() : watch.heldThreads();
+  }
+
+  /**
+   * Waits while a worker is asleep beside ready fibers: until it wakes, or until the watchdog has
+   * counted a lost wake-up. For tests, which would not wait long enough otherwise.
+   */
+  private static void awaitSuspectedLosses() {
+    long faults = Faults.count();
+    long begin = System.nanoTime();
+    while (anyLossSuspected()
+        && Faults.count() == faults
+        && System.nanoTime() - begin < MOST_SUSPICION_NANOS) {
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  private static boolean anyLossSuspected() {
+    for (SchedulerCore scheduler : WATCHES.keySet()) {
+      for (Worker worker : scheduler.workers) {
+        if (worker.isAsleep() && worker.hasReadyOrInbox()) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   /** Called when the process ends: idle workers leave the system's pollers and do not return. */
