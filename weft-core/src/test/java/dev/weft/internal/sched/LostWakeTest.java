@@ -13,6 +13,7 @@ import dev.weft.Scheduler;
 import dev.weft.Scope;
 import dev.weft.Weft;
 import dev.weft.internal.Faults;
+import dev.weft.internal.poller.CallMemory;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -185,6 +186,25 @@ class LostWakeTest {
           .join();
       eventually("reported", () -> !log.entries("must stay on its worker").isEmpty());
       Faults.forget(1);
+    }
+  }
+
+  @Test
+  void callMemoryThatIsCarriedToAnotherWorkerIsNoticed() throws Exception {
+    try (Scheduler scheduler = Scheduler.builder().threads(2).build().start()) {
+      boolean[] mayUse =
+          scheduler
+              .go(
+                  () -> {
+                    Fiber.switchTo(0);
+                    CallMemory memory = IoWaits.callMemory();
+                    boolean here = IoWaits.beginNoPark(memory);
+                    IoWaits.endNoPark();
+                    Fiber.switchTo(1);
+                    return new boolean[] {here, IoWaits.beginNoPark(memory)};
+                  })
+              .join();
+      assertThat(mayUse).containsExactly(true, false);
     }
   }
 }
