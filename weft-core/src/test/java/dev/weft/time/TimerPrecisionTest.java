@@ -81,32 +81,37 @@ class TimerPrecisionTest {
   }
 
   /**
-   * The limit passes before the worker would sleep, so that the bound holds on a busy machine too.
+   * The limit passes before the worker would sleep, so that the bound, a third of a tick, holds on
+   * a busy machine too: for the best of a few medians.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Feature("T8")
   void aSleepOfAMicrosecondIsNotRoundedUpToATickOfTheWheel(boolean ofTheJdk) throws Exception {
+    long most = 40_000;
+    List<Long> medians = new ArrayList<>();
+    do {
+      long[] took = scheduler.go(() -> sleepAMicrosecond(ofTheJdk)).join();
+      Arrays.sort(took);
+      assertThat(took[0]).as("never early").isGreaterThanOrEqualTo(1_000);
+      medians.add(took[took.length / 2]);
+    } while (medians.getLast() > most && medians.size() < 5);
+    assertThat(medians.getLast()).as("the last of the medians %s", medians).isLessThan(most);
+  }
+
+  private static long[] sleepAMicrosecond(boolean ofTheJdk) throws InterruptedException {
     Duration microsecond = Duration.ofNanos(1_000);
-    Fiber<long[]> sleeper =
-        scheduler.go(
-            () -> {
-              long[] took = new long[2_000];
-              for (int i = 0; i < took.length; i++) {
-                long start = System.nanoTime();
-                if (ofTheJdk) {
-                  Thread.sleep(microsecond);
-                } else {
-                  Fiber.sleep(microsecond);
-                }
-                took[i] = System.nanoTime() - start;
-              }
-              return took;
-            });
-    long[] took = sleeper.join();
-    Arrays.sort(took);
-    assertThat(took[0]).as("never early").isGreaterThanOrEqualTo(1_000);
-    assertThat(took[took.length / 2]).as("median").isLessThan(125_000); // less than a tick
+    long[] took = new long[2_000];
+    for (int i = 0; i < took.length; i++) {
+      long start = System.nanoTime();
+      if (ofTheJdk) {
+        Thread.sleep(microsecond);
+      } else {
+        Fiber.sleep(microsecond);
+      }
+      took[i] = System.nanoTime() - start;
+    }
+    return took;
   }
 
   private static void assertHardlyLate(long[] late) {
