@@ -36,7 +36,10 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
   /** For Weft's own subclass. */
   protected Scheduler() {}
 
-  /** Returns a builder; by default all cores, without the caller's thread, first in, first out. */
+  /**
+   * Returns a builder; by default all cores, without the caller's thread, with work stealing, or
+   * first in, first out on one thread.
+   */
   public static Builder builder() {
     return new Builder();
   }

@@ -122,7 +122,7 @@ class MainFiberTest extends ProgramsTest {
   }
 
   @Test
-  void whileItReadsStandardInputOthersGoOn() throws Exception {
+  void otherFibersRunWhileMainReadsStandardInput() throws Exception {
     write(
         """
         void main() throws Exception {

@@ -249,12 +249,17 @@ public final class TcpStream implements AutoCloseable {
 
   // ---- the rest ----
 
-  /** Limits each wait of a read; zero is none. The stream can be used after one is over. */
+  /**
+   * Limits each wait of a read; zero is no limit. A read that timed out leaves the stream usable.
+   */
   public void readTimeout(Duration limit) {
     readTimeout = Limits.of(limit);
   }
 
-  /** Limits each wait of a write; zero is none. How much has been written is then not known. */
+  /**
+   * Limits each wait of a write; zero is no limit. A write that timed out has sent a part, of
+   * unknown size.
+   */
   public void writeTimeout(Duration limit) {
     writeTimeout = Limits.of(limit);
   }

@@ -264,7 +264,7 @@ public final class Mutex implements Lock {
     return true;
   }
 
-  /** Takes it if it is free, without a look at the queue. */
+  /** Takes the mutex if it is free, without a look at the queue. */
   private boolean tryTake() {
     int seen = state;
     while ((seen & (HELD | HANDING)) == 0) {
@@ -276,7 +276,7 @@ public final class Mutex implements Lock {
     return false;
   }
 
-  /** Takes it if it is free, else joins the queue; returns whether it was free. */
+  /** Takes the mutex if it is free, else joins the queue; returns whether the mutex was free. */
   private boolean takeOrQueue(Waiter waiter, Attempt attempt) {
     int cleared = attempt.woken ? ~WOKEN : ~0;
     int set = attempt.queueing();
@@ -368,7 +368,7 @@ public final class Mutex implements Lock {
     }
   }
 
-  /** Gives it away, however often the caller holds it; returns how often beyond the first time. */
+  /** Frees the mutex, however often the caller locked it; returns the extra holds. */
   int releaseAll() {
     int times = extraHolds;
     extraHolds = 0;
@@ -376,7 +376,7 @@ public final class Mutex implements Lock {
     return times;
   }
 
-  /** Takes it back as it was before {@link #releaseAll}. */
+  /** Locks the mutex with the extra holds that it had before {@link #releaseAll}. */
   void lockAgain(int times) {
     lock();
     extraHolds = times;
@@ -384,7 +384,7 @@ public final class Mutex implements Lock {
 
   // ---- looking ----
 
-  /** Returns whether the caller holds it. */
+  /** Returns whether the caller holds the mutex. */
   public boolean isHeldByCurrentThread() {
     return owner == Thread.currentThread();
   }

@@ -18,9 +18,9 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock that many readers can share, or one writer can have alone. Writers come first: while one
- * waits no new reader enters. When a writer is done, the readers that have waited for it go before
- * the next writer, so neither kind can keep the other out.
+ * A lock that many readers can share, or one writer can have alone. Writers come first: while a
+ * writer waits no new reader enters. When a writer is done, the readers that have waited for it go
+ * before the next writer, so neither kind can keep the other out.
  *
  * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="shared"}
  *
@@ -74,13 +74,13 @@ public final class SharedMutex implements ReadWriteLock {
   /** Creates a shared mutex that is free. */
   public SharedMutex() {}
 
-  /** Returns the lock that many can hold; it has no conditions. */
+  /** Returns the readers' lock, which many threads can hold; the lock has no conditions. */
   @Override
   public Lock readLock() {
     return readLock;
   }
 
-  /** Returns the lock that one can hold. */
+  /** Returns the writers' lock, which a single thread can hold. */
   @Override
   public Lock writeLock() {
     return writeLock;
@@ -102,7 +102,7 @@ public final class SharedMutex implements ReadWriteLock {
       this.queue = queue;
     }
 
-    /** Takes it if that is possible now; under the guard. */
+    /** Takes the lock if that is possible now; called under the guard. */
     abstract boolean take();
 
     /** Called by a thread that has got the lock. */
@@ -179,7 +179,7 @@ public final class SharedMutex implements ReadWriteLock {
       return true;
     }
 
-    /** Takes it and returns null, or returns the waiter that has joined the queue. */
+    /** Takes the lock and returns null, or returns the waiter that has joined the queue. */
     private @Nullable Waiter takeOrQueue(@Nullable FiberCore<?> self) {
       guard.lock();
       try {
@@ -203,7 +203,7 @@ public final class SharedMutex implements ReadWriteLock {
       }
     }
 
-    /** Refuses an unlock by a thread that does not hold it. */
+    /** Refuses an unlock by a thread that does not hold the lock. */
     final IllegalMonitorStateException notHeld() {
       return new IllegalMonitorStateException(
           "cannot unlock "
@@ -346,7 +346,7 @@ public final class SharedMutex implements ReadWriteLock {
     }
   }
 
-  /** Hands it to the first waiter to write, if there is one; under the guard. */
+  /** Hands the lock to the first waiting writer, if a writer waits; called under the guard. */
   private boolean letWriterIn(WakeList woken) {
     WaitNode next = toWrite.poll();
     writing = next != null;

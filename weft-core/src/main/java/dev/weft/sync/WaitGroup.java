@@ -48,7 +48,7 @@ public final class WaitGroup {
     woken.wake();
   }
 
-  /** Says that one is done. */
+  /** Tells the group that a task is done: counts down by one. */
   public void done() {
     add(-1);
   }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Feature("P1")
 class MissingFlagsTest {
   @Test
-  void itServes(@TempDir Path folder) throws Exception {
+  void theServerOfTheJdkServesWithoutFlags(@TempDir Path folder) throws Exception {
     Files.writeString(folder.resolve("hello.txt"), "hello");
     Process server =
         Command.java("-m", "jdk.httpserver", "-p", "0", "-d", folder.toRealPath().toString())
@@ -51,7 +51,7 @@ class MissingFlagsTest {
   }
 
   @Test
-  void ifItMustNotItSaysWhichFlagsToAdd() throws Exception {
+  void aServerThatMayNotOpenPackagesSaysWhichFlagsToAdd() throws Exception {
     Command.Result result =
         Command.java("-Dweft.open=flags", "-m", "jdk.httpserver", "-p", "0").run();
     assertThat(result.exitStatus()).isNotZero();

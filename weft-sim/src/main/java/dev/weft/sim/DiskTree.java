@@ -86,7 +86,10 @@ final class DiskTree {
     return Files.isRegularFile(path) ? new RegularFile(folder.store(path)) : null;
   }
 
-  /** Takes what nobody has told of as durable. */
+  /**
+   * Adds a file that the simulation finds on the disk and did not make itself: it counts as
+   * durable.
+   */
   private @Nullable DiskNode adopt(Entry entry, Path path) throws IOException {
     DiskNode node = scan(path);
     if (node != null) {

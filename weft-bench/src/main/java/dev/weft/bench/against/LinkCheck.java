@@ -44,9 +44,9 @@ import java.util.stream.Collectors;
  * method and field of Weft that they name. The JVM would find the same, but only while it runs, in
  * a fiber perhaps, and the benchmark would then wait for that fiber for ever.
  *
- * <p>What is reached: the methods that are called by name, and all methods of each class of which
+ * <p>The check reaches the methods that are called by name, and all methods of each class of which
  * an object is made. So a method of a benchmark may use what the other build lacks, if the measured
- * one does not call it.
+ * method does not call it.
  */
 final class LinkCheck {
   private static final String BENCHMARKS = "dev/weft/bench/";

@@ -13,7 +13,7 @@ public final class OnlyOne {
   /**
    * Checks that no other benchmark runs on this machine.
    *
-   * @throws IOException if one does
+   * @throws IOException if another benchmark runs
    */
   public static void check() throws IOException {
     if (!Boolean.getBoolean("jmh.ignoreLock")) {

@@ -29,12 +29,12 @@ class MixedServerTest {
 
   @ParameterizedTest
   @EnumSource(names = {"MIXED", "MIXED_TOGETHER", "MIXED_APART", "VIRTUAL_THREADS"})
-  void itEchoesWhileItComputes(EchoServer.Kind kind) throws Exception {
+  void aServerEchoesWhileItComputes(EchoServer.Kind kind) throws Exception {
     check(ServerProcess.start(kind, 2, EchoSetup.buffer(64), TestFlags.of(2)));
   }
 
   @Test
-  void soDoesTheOneInGo() throws Exception {
+  void theServerInGoEchoesWhileItComputes() throws Exception {
     assumeTrue(GoBuild.isPossible(), "there is no Go");
     Path program =
         GoBuild.program(

@@ -1,5 +1,6 @@
 package dev.weft.internal.attach;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.internal.sched.SetApart;
@@ -26,8 +27,12 @@ final class Sampler implements AutoCloseable {
 
   private final int most;
   private final Object lock = new Object();
-  private Samples current = new Samples(); // guarded by lock
-  private boolean closed; // guarded by lock
+
+  @GuardedBy("lock")
+  private Samples current = new Samples();
+
+  @GuardedBy("lock")
+  private boolean closed;
 
   // fibers that computing threads run instead of workers, as the last walk found them
   private volatile List<FiberCore<?>> apart = List.of();

@@ -19,22 +19,22 @@ public abstract sealed class ChannelClause<R> extends Select.Clause<R> {
     this.channel = channel;
   }
 
-  /** Returns whether it can be done, or could a moment ago; no lock needed. */
+  /** Returns whether the operation can be done, or could a moment ago; no lock needed. */
   abstract boolean looksReady();
 
-  /** Does it, and waits if need be, as if there were no select; never NOT_NOW. */
+  /** Does the operation and waits if need be, as outside a select; never returns NOT_NOW. */
   abstract Object doAlone(@Nullable FiberCore<?> self) throws InterruptedException;
 
-  /** Does it, if it can be done at once. */
+  /** Does the operation if it can be done at once, else returns NOT_NOW. */
   abstract Object doNow();
 
   /** Likewise, with the channel locked by the caller, which wakes the listed waiters later. */
   abstract Object doLocked(WakeList woken);
 
-  /** Returns the queue in which it waits. */
+  /** Returns the queue in which a waiter of this clause waits. */
   abstract WaitQueue queue();
 
-  /** Returns what it brings along when it waits: the value of a send, NOT_NOW for a receive. */
+  /** Returns what a waiter of this clause offers: the value of a send, NOT_NOW for a receive. */
   abstract Object item();
 
   /** Calls the clause's function, for the value or for the end; throws if it has none for that. */

@@ -31,10 +31,13 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class Inside {
-  /** Whether Weft switches threads by itself: not with {@code -Dweft.switch=jdk}. */
+  /** Whether Weft switches threads, not the JDK: false with {@code -Dweft.switch=jdk}. */
   public static final boolean SWITCHES = !"jdk".equals(System.getProperty("weft.switch"));
 
-  /** Whether it is to do so on a JDK that no test run has seen: {@code -Dweft.switch=weft}. */
+  /**
+   * Whether Weft switches threads on a JDK too that no test run has seen: {@code
+   * -Dweft.switch=weft}.
+   */
   private static final boolean UNTESTED = "weft".equals(System.getProperty("weft.switch"));
 
   private static final ClassDesc SELF = ClassDesc.of("java.lang.WeftInside");

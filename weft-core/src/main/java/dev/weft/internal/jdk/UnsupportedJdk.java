@@ -4,12 +4,12 @@ package dev.weft.internal.jdk;
 public final class UnsupportedJdk extends Exception {
   private static final long serialVersionUID = 1;
 
-  /** Says what is different. */
+  /** Creates an exception with a message that says what is different. */
   public UnsupportedJdk(String difference) {
     super(difference);
   }
 
-  /** Says it by what a look-up threw. */
+  /** Creates an exception with the message of the failed look-up. */
   public UnsupportedJdk(Throwable cause) {
     super(cause.toString(), cause);
   }

@@ -31,12 +31,13 @@ final class FdSocket extends FdLife {
   private static final int SHUT_READ = 0;
   private static final int SHUT_WRITE = 1;
 
-  /** The most bytes in one call: the garbage collector has to wait for it. */
+  /** The most bytes of one system call: the garbage collector waits until the call returns. */
   private static final int MOST = 256 * 1024;
 
   private final boolean shortMeansDrained;
 
-  // what a read has failed with for good, else 0: the kernel tells it once, and then of an end
+  // the error number of a read that failed for good, else 0: the kernel reports an error once, and
+  // reports the end of the stream from then on
   private int readError;
 
   private volatile boolean inputShut;
@@ -172,7 +173,7 @@ final class FdSocket extends FdLife {
     return true;
   }
 
-  /** Says what a try to read came to, of which the system has said this. */
+  /** Maps the result of the system call to the result of a read, and updates the readiness. */
   private int endRead(long count, long asked) throws IOException {
     if (count == -LinuxCalls.EAGAIN) {
       return UNAVAILABLE;

@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
  * A socket that never blocks, with a wait for each direction. A reader holds one lock of the
  * owner's ({@link Turns}), a writer another; close and the poller come at any time.
  *
- * <p>It is registered with the poller of the worker on which it is first waited for, and stays
- * there; a waiter is woken on whatever worker it is. If that scheduler stops, the next wait goes to
- * the poller of its own worker.
+ * <p>The first wait registers the socket with the poller of the waiter's worker, and the socket
+ * stays there; later waiters may run on any worker. If that scheduler stops, the next wait
+ * registers the socket with the poller of its own worker.
  */
 public abstract class NetSocket extends Pollable {
-  /** What a try returns that has found nothing to do: wait, and try again. */
+  /** The result of a try that found the socket not ready: the caller waits and tries again. */
   public static final int UNAVAILABLE = -2;
 
-  /** After how many operations in a row that did not have to wait the fiber yields. */
+  /** The number of operations without a wait after which the fiber yields. */
   private static final int TURN = 64;
 
   final Readiness readable = new Readiness(this, "something to read from");

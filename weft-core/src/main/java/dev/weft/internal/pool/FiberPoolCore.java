@@ -1,5 +1,6 @@
 package dev.weft.internal.pool;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.FiberOptions;
 import dev.weft.FiberPool;
 import dev.weft.Scheduler;
@@ -33,17 +34,19 @@ public final class FiberPoolCore extends FiberPool {
    *   queue.size() <= capacity + tasks taken back from fibers that were cancelled before they ran
    *   idle is in fibers; a fiber in idle has no task and gets the next one that comes
    *   idle not empty     =>  queue and waiting are empty
-   *   queue not empty    =>  fibers.size() == max, or one is about to end and will look at the queue
+   *   queue not empty    =>  fibers.size() == max, or a fiber is about to end and will look at the queue
    *   waiting not empty  =>  no room in the queue
    *   state > RUNNING    =>  waiting is empty, and no fiber joins idle
    *   terminated         =>  state > RUNNING, fibers and queue are empty
    *
-   * So a task is in one place: with a fiber, in the queue, or with a waiting submitter. It is handed
-   * over under the lock, and the receiver is unparked after it has been given what it waits for, so
-   * no wake-up is lost.
+   * So a task is in one place: with a fiber, in the queue, or with a waiting submitter. The task
+   * is handed over under the lock, and the receiver is unparked after it has been given what it
+   * waits for, so no wake-up is lost.
    */
 
-  /** Takes tasks; runs what it has; tries to stop what it runs. */
+  /**
+   * Whether the pool takes tasks (RUNNING), runs its last ones (SHUTDOWN), or cancels them (STOP).
+   */
   private enum State {
     RUNNING,
     SHUTDOWN,
@@ -60,14 +63,22 @@ public final class FiberPoolCore extends FiberPool {
   private final CountDownLatch terminated = new CountDownLatch(1);
   private final ReentrantLock lock = new ReentrantLock();
 
-  // all under lock
+  @GuardedBy("lock")
   private final Set<PoolFiber> fibers = new LinkedHashSet<>();
+
+  @GuardedBy("lock")
   private final Deque<PoolFiber> idle = new ArrayDeque<>(); // the fiber that worked last comes last
+
+  @GuardedBy("lock")
   private final Deque<Runnable> queue = new ArrayDeque<>();
+
+  @GuardedBy("lock")
   private final Deque<PoolSubmitter> waiting = new ArrayDeque<>();
+
+  @GuardedBy("lock")
   private long lastNumber;
 
-  // written under lock
+  // written under the lock, read without it by fibers that wait for a task
   private volatile State state = State.RUNNING;
 
   /** Creates a pool, which has no fiber yet. */
@@ -115,6 +126,7 @@ public final class FiberPoolCore extends FiberPool {
     }
   }
 
+  @GuardedBy("lock")
   private boolean offer(Runnable task) {
     PoolFiber free = free();
     if (free != null) {
@@ -125,12 +137,14 @@ public final class FiberPoolCore extends FiberPool {
   }
 
   /** Returns a fiber that has nothing to do, a new one if there may be more, or null. */
+  @GuardedBy("lock")
   private @Nullable PoolFiber free() {
     PoolFiber last = idle.pollLast();
     return last == null && fibers.size() < max ? grow() : last;
   }
 
   /** Makes a batch of fibers; all but the one returned are idle. */
+  @GuardedBy("lock")
   private PoolFiber grow() {
     int wanted = Math.min(batch, max - fibers.size());
     PoolFiber first = newMember();
@@ -146,6 +160,7 @@ public final class FiberPoolCore extends FiberPool {
     return first;
   }
 
+  @GuardedBy("lock")
   private PoolFiber newMember() {
     PoolFiber member = new PoolFiber(this);
     member.fiber = scheduler.begin(FiberOptions.named(name + "-" + ++lastNumber), member);
@@ -177,6 +192,15 @@ public final class FiberPoolCore extends FiberPool {
   @Nullable Runnable take(PoolFiber member) {
     lock.lock();
     try {
+      return takeOrRest(member);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private @Nullable Runnable takeOrRest(PoolFiber member) {
+    try {
       member.busy = false;
       Runnable next = takeNow(member);
       if (next == null && state == State.RUNNING && !member.fiber.isCancelling()) {
@@ -187,10 +211,10 @@ public final class FiberPoolCore extends FiberPool {
       return next;
     } finally {
       leaveIdle(member);
-      lock.unlock();
     }
   }
 
+  @GuardedBy("lock")
   private void rest(PoolFiber member) {
     if (!member.idle) { // a new one is there from the start, with the others of its batch
       member.idle = true;
@@ -204,6 +228,7 @@ public final class FiberPoolCore extends FiberPool {
     }
   }
 
+  @GuardedBy("lock")
   private void leaveIdle(PoolFiber member) {
     if (member.idle) {
       member.idle = false;
@@ -211,6 +236,7 @@ public final class FiberPoolCore extends FiberPool {
     }
   }
 
+  @GuardedBy("lock")
   private @Nullable Runnable takeNow(PoolFiber member) {
     Thread.interrupted(); // what the last task left behind, or a late Future.cancel
     if (member.fiber.isCancelling()) {
@@ -221,6 +247,7 @@ public final class FiberPoolCore extends FiberPool {
     return given != null ? given : pollQueue();
   }
 
+  @GuardedBy("lock")
   private @Nullable Runnable pollQueue() {
     Runnable first = queue.poll();
     PoolSubmitter submitter = waiting.peek();
@@ -253,6 +280,7 @@ public final class FiberPoolCore extends FiberPool {
   }
 
   /** Finds fibers for what waits, if there are any or may be more of them. */
+  @GuardedBy("lock")
   private void replace() {
     try {
       while (!(queue.isEmpty() && waiting.isEmpty())) {
@@ -310,11 +338,13 @@ public final class FiberPoolCore extends FiberPool {
     }
   }
 
+  @GuardedBy("lock")
   private void refuseWaiting() {
     waiting.forEach(PoolSubmitter::refuse);
     waiting.clear();
   }
 
+  @GuardedBy("lock")
   private void dismissIdle() {
     for (PoolFiber member : idle) {
       member.idle = false;
@@ -327,6 +357,7 @@ public final class FiberPoolCore extends FiberPool {
   }
 
   /** Takes back what has not begun: given to a fiber that has not looked yet, or queued. */
+  @GuardedBy("lock")
   private List<Runnable> drain() {
     List<Runnable> rest = new ArrayList<>();
     for (PoolFiber member : fibers) {

@@ -15,14 +15,17 @@ import org.jspecify.annotations.Nullable;
 final class PoolFiber implements Body {
   private final FiberPoolCore pool;
 
-  // set under the pool's lock, right after it has been made
+  // Guarded by the pool's lock, which Error Prone cannot follow to here: the methods of
+  // FiberPoolCore that touch these carry @GuardedBy.
+
+  // set right after the fiber has been made
   FiberCore<Void> fiber;
   Future<?> end;
 
-  // what it is to run next; written under the pool's lock
+  // the next task; also read without the lock, by this fiber while it waits
   volatile @Nullable Runnable task;
 
-  // whether it runs a task, and whether it is in the pool's idle; under the pool's lock
+  // whether the fiber runs a task, and whether it is in the pool's idle
   boolean busy;
   boolean idle;
 
@@ -52,7 +55,7 @@ final class PoolFiber implements Body {
     }
   }
 
-  /** Gives it its next task; under the pool's lock. */
+  /** Gives the fiber its next task, or null to end; called under the pool's lock. */
   void give(@Nullable Runnable next) {
     idle = false;
     task = next;
@@ -60,7 +63,9 @@ final class PoolFiber implements Body {
   }
 
   void wake() {
-    LockSupport.unpark(fiber.threadOrNull()); // one that has not begun will look by itself
+    LockSupport.unpark(
+        fiber.threadOrNull()); // a fiber that has not begun has no thread, and looks for a task
+    // first
   }
 
   /** Waits for a task, for as long as idle fibers are kept. */

@@ -5,13 +5,14 @@ import dev.weft.internal.switching.Mounting;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
-/** A fiber or thread that waits for room in a pool; its task is not the pool's yet. */
+/** A fiber or thread that waits for room in a pool; the pool has not taken its task yet. */
 final class PoolSubmitter {
   private final FiberPoolCore pool;
   private final Thread thread = Thread.currentThread();
   final Runnable task;
 
-  // written under the pool's lock
+  // written under the pool's lock, by methods of FiberPoolCore that carry @GuardedBy; read without
+  // it by the submitter
   private volatile boolean accepted;
   private volatile boolean refused;
 
@@ -39,13 +40,13 @@ final class PoolSubmitter {
     }
   }
 
-  /** Tells it that its task is the pool's now; under the pool's lock. */
+  /** Tells the submitter that the pool has taken its task; called under the pool's lock. */
   void accept() {
     accepted = true;
     LockSupport.unpark(thread);
   }
 
-  /** Tells it that the pool has been shut down; under the pool's lock. */
+  /** Tells the submitter that the pool has been shut down; called under the pool's lock. */
   void refuse() {
     refused = true;
     LockSupport.unpark(thread);

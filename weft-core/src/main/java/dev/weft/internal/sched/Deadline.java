@@ -183,7 +183,9 @@ public final class Deadline extends TimerNode {
     return over;
   }
 
-  /** If it has passed, waits until the timer has sent the interrupt and returns true. */
+  /**
+   * If this deadline has passed, waits until the timer has sent the interrupt, and returns true.
+   */
   boolean awaitInterruptSent() {
     if (!hasPassed()) {
       return false;

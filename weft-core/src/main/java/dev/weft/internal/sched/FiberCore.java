@@ -72,65 +72,69 @@ public final class FiberCore<T> extends FiberCancel<T> {
 
   private final boolean guest;
 
-  // the scheduler it belongs to; changed by switchTo, which this fiber calls
+  // the fiber's scheduler; changed by switchTo, which this fiber calls
   private volatile SchedulerCore scheduler;
 
-  // its home worker: where it is queued when it becomes ready, unless the placement says otherwise.
-  // A plain field, like worker: a stale value queues it at another worker, which runs it as well
+  // the worker that gets the fiber when it becomes ready, unless the placement says otherwise. A
+  // plain field, like worker: a stale value queues the fiber at another worker, which runs it too
   Worker home;
 
-  // the worker that runs it, or ran it last
+  // the worker that runs the fiber, or ran it last
   public Worker worker;
 
-  // the index of the worker that it is bound to, or -1
+  // the index of the worker that the fiber is bound to, or -1
   private volatile int boundThread;
 
   private volatile int turn;
 
-  // true once all waiters have been told of its end. The end may itself wait, in callbacks of
-  // toFuture(), so being done is not yet being over; and after that its thread may wait: Slice
+  // true once all waiters have been told of the fiber's end. The end may itself wait, in callbacks
+  // of
+  // toFuture(), so a done fiber is not over yet; and after that the fiber's thread may wait: Slice
   private volatile boolean over;
 
-  // true once its scheduler has given up on it
+  // true once the scheduler has given up on the fiber
   private volatile boolean abandoned;
 
   // given by schedule(), taken by suspend()
   private volatile boolean permit;
 
-  // how many suspends have returned; written by this fiber
+  // how many calls of suspend() have returned; written by this fiber
   private volatile int suspends;
 
   // the greatest value of suspends for which an I/O event has fired: see wakeFor
   private volatile int firedFor = -1;
 
-  // whether it was bound when it was queued; under the duty lock of the worker that has it queued
+  // whether the fiber was bound when it was queued; guarded by the duty lock of the worker in whose
+  // queue the fiber is
   boolean countedAsBound;
 
-  // while it runs under a policy that measures slices: when its slice began; while it is queued:
-  // when it became ready; else, for dumps: when it last stopped running; as far as its worker knew
-  // the time
+  // a time, as the worker knew it. While the fiber runs under a policy that measures slices: when
+  // the slice began; while the fiber is queued: when it became ready; else, for dumps: when the
+  // fiber last stopped running
   public long since;
 
-  // running average of its slices in nanoseconds, for ResponseRatioQueue; 0 before the first
+  // running average of the fiber's slices in nanoseconds, for ResponseRatioQueue; 0 before the
+  // first
   public int usualSlice;
 
-  // how often it has disabled the hook and not enabled it again; this fiber only
+  // how often the fiber has disabled the hook and not enabled it again; this fiber only
   private int hookDisabled;
 
-  // whether its worker left it while another thread looked at its stack; plain, because the worker
-  // writes it before it sets the turn to IDLE
+  // whether the fiber's worker left it while another thread looked at its stack; plain, because the
+  // worker writes it before it sets the turn to IDLE
   private boolean lookedAt;
 
-  // whether it waits in join(), for WokenFirstQueue; written by this fiber
+  // whether the fiber waits in join(), read by WokenFirstQueue; written by this fiber
   public boolean joins;
 
-  // when its last long slice ended, in ticks of SetApart; 0: it had none
+  // when the fiber's last long slice ended, in ticks of SetApart; 0: there was none
   int lastLongSlice;
 
-  // its blocking call, set by this fiber while it is in one; or a SetApart
+  // the fiber's blocking call, set by this fiber during the call; or a SetApart
   public volatile @Nullable Detour away;
 
-  // the worker that lists it in its registry, and its index there; under that worker's duty lock
+  // the worker whose registry lists the fiber, and the index there; guarded by that worker's duty
+  // lock: written by FiberRegistry, which is called under it
   @Nullable Worker registeredAt;
   int registeredPlace;
 

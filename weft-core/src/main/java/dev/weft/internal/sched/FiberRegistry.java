@@ -12,11 +12,12 @@ import org.jspecify.annotations.Nullable;
  * list of young fibers one by one, with a cache miss at each, and that was half the time of
  * starting a million.
  *
- * <p>Invariants, under the duty lock of its worker: the fibers fill places 0 to size − 1, each
- * knows its place, and the last fiber takes the place of one that leaves. The last block may be
- * followed by one empty block, kept so that coming and going at its edge allocates nothing. During
- * a leak check a place may hold a {@link WeakPlace} instead of its fiber; such a place knows where
- * it is, since its fiber may be out of reach when it is moved.
+ * <p>Guarded by the duty lock of its worker: the field {@code WorkerQueue.fibers} carries the
+ * annotation, so this class need not know the lock. Invariants, whenever that lock is free: the
+ * fibers fill places 0 to size − 1, each knows its place, and the last fiber takes the place of one
+ * that leaves. The last block may be followed by one empty block, kept so that coming and going at
+ * its edge allocates nothing. During a leak check a place may hold a {@link WeakPlace} instead of
+ * its fiber; such a place knows where it is, since its fiber may be out of reach when it is moved.
  */
 public final class FiberRegistry {
   private static final int BLOCK_SHIFT = 10;

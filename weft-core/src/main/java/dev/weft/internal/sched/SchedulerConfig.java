@@ -38,7 +38,7 @@ public record SchedulerConfig(
 
   private static final AtomicInteger LAST_NAME = new AtomicInteger();
 
-  /** Gives it a name. */
+  /** Gives the scheduler a name if it has none. */
   public SchedulerConfig {
     name = name.isEmpty() ? "weft-" + LAST_NAME.incrementAndGet() : name;
   }

@@ -1,5 +1,6 @@
 package dev.weft.internal.sched;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.Body;
 import dev.weft.Fiber;
 import dev.weft.FiberOptions;
@@ -40,8 +41,10 @@ public final class ScopeCore extends Scope {
    *    live on: hence the check in add.)
    *  - Once cancelled is set, each fiber in running has been cancelled or is about to be, by the
    *    thread that set it or by the one that began the fiber; and a deadline comes too late.
-   *  - The fields below the lock, and all calls of the joiner, are under it. It is held for a moment
-   *    only and never while waiting; but a worker must not take it between slices.
+   *  - The fields below the lock are written under it, and the joiner is called under it. The owner
+   *    reads them without it as soon as endIfEmpty has found running empty, under the lock: from
+   *    then on no thread writes them. The lock is held for a moment only and never while waiting;
+   *    but a worker must not take it between slices.
    *  - Scopes of one owner form a stack, from its innermost along outer. A scope is inside the one
    *    around it on that stack, the outermost one inside the scope that its owner is a member of.
    */
@@ -69,9 +72,15 @@ public final class ScopeCore extends Scope {
   private final @Nullable Timer deadline;
 
   final ReentrantLock lock = new ReentrantLock();
+
+  @GuardedBy("lock")
   final Set<FiberCore<?>> running = new LinkedHashSet<>(); // a cancel goes to the oldest first
-  private volatile State state = State.OPEN; // written under the lock
+
+  @GuardedBy("lock")
   private boolean cancelled;
+
+  // written under the lock, read without it as well: volatile, or by the owner at the end
+  private volatile State state = State.OPEN;
   private @Nullable Limit passed; // the limit that cancelled it; null if something else did
   private boolean expired; // fibers were running when the limit passed, or were started later
   private @Nullable Throwable brokenJoiner;
@@ -412,7 +421,8 @@ public final class ScopeCore extends Scope {
     }
   }
 
-  /** Asks the joiner whether to cancel the rest; yes if the joiner throws. Under the lock. */
+  /** Asks the joiner whether to cancel the rest; yes if the joiner throws. */
+  @GuardedBy("lock")
   private boolean askJoiner(Callable<Boolean> question) {
     try {
       return question.call();

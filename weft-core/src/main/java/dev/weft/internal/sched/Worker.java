@@ -1,5 +1,6 @@
 package dev.weft.internal.sched;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.Policy;
 import dev.weft.SchedulerStats;
 import dev.weft.internal.events.FlightEvents;
@@ -81,7 +82,8 @@ public final class Worker extends WorkerQueue {
   private final boolean steals;
   private final boolean timed;
 
-  // fibers taken over from other workers; under the duty lock
+  // fibers taken over from other workers; "this" is the duty lock
+  @GuardedBy("this")
   private long stolen;
 
   // the thread inside run(), if any

@@ -1,5 +1,6 @@
 package dev.weft.internal.sched;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.Fiber;
 import dev.weft.Policy;
 import dev.weft.internal.events.FlightEvents;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 abstract class WorkerQueue extends WorkerTimers {
-  /** How long fibers may wait here before that is worth the wake-up of another worker. */
+  /** How long fibers may wait in this queue before a wake-up of another worker pays. */
   private static final long CROWD_NANOS = 20_000;
 
   /** How many fibers are a crowd, however short their slices. */
@@ -39,19 +40,32 @@ abstract class WorkerQueue extends WorkerTimers {
   /** How many ended fibers other workers' registries keep at most. */
   private static final int MOST_ENDED = 64;
 
-  /** For how many fibers a thread that looks holds the lock at a time. */
+  /**
+   * How many fibers a thread that lists all fibers looks at before it frees the lock for a moment.
+   */
   private static final int PIECE = 256;
 
   private final MpscUnboundedVarHandleArrayQueue<FiberCore<?>> inbox =
       new MpscUnboundedVarHandleArrayQueue<>(256);
 
-  // these under the duty lock
+  // "this" is the duty lock
+
+  @GuardedBy("this")
   private final Policy.ReadyQueue ready;
-  private int boundReady; // how many of the ready fibers no other worker may take
-  private @Nullable Throwable failure; // what the ready queue threw, until it is reported
+
+  // how many of the ready fibers no other worker may take
+  @GuardedBy("this")
+  private int boundReady;
+
+  // what the ready queue threw, until it is reported
+  @GuardedBy("this")
+  private @Nullable Throwable failure;
+
+  @GuardedBy("this")
   private final FiberRegistry fibers = new FiberRegistry();
 
-  // how many fibers other workers could take, when last counted; read by any thread
+  // how many fibers other workers could take, when last counted: written under the duty lock, read
+  // without it by any thread
   private int waiting;
 
   // fibers that ended here and are still in other workers' registries; this worker's thread only
@@ -162,7 +176,9 @@ abstract class WorkerQueue extends WorkerTimers {
       } catch (Throwable e) {
         failure = e; // the fibers that the queue has given out are taken over all the same
       }
-      bound.forEach(fiber -> putReady(fiber, fiber.since));
+      for (FiberCore<?> fiber : bound) {
+        putReady(fiber, fiber.since);
+      }
       countWaiting();
       return given;
     } finally {
@@ -323,10 +339,12 @@ abstract class WorkerQueue extends WorkerTimers {
   // ---- called under the lock ----
 
   /** Moves the inbox to the ready queue. */
+  @GuardedBy("this")
   final void takeInbox(long time) {
     takeInbox(time, Integer.MAX_VALUE);
   }
 
+  @GuardedBy("this")
   private void takeInbox(long time, int most) {
     for (int i = 0; i < most; i++) {
       FiberCore<?> fiber = inbox.relaxedPoll();
@@ -337,6 +355,7 @@ abstract class WorkerQueue extends WorkerTimers {
   }
 
   /** Returns what the ready queue threw since the last call, or null. */
+  @GuardedBy("this")
   final @Nullable Throwable takeFailure() {
     Throwable taken = failure;
     failure = null;
@@ -344,6 +363,7 @@ abstract class WorkerQueue extends WorkerTimers {
   }
 
   /** Puts back a fiber that has run here and is to run again. */
+  @GuardedBy("this")
   final void putBack(FiberCore<?> fiber, long now) {
     try {
       ready.addYielded(fiber, now);
@@ -360,10 +380,12 @@ abstract class WorkerQueue extends WorkerTimers {
    *
    * @param time when the fiber became ready, maybe on another worker
    */
+  @GuardedBy("this")
   final boolean putReady(FiberCore<?> fiber, long time) {
     return putReady(fiber, time, false);
   }
 
+  @GuardedBy("this")
   final boolean putReady(FiberCore<?> fiber, long time, boolean begunHere) {
     if (FlightEvents.recording() && fiber.since != 0) {
       FlightEvents.noteWait(fiber, time - fiber.since);
@@ -384,6 +406,7 @@ abstract class WorkerQueue extends WorkerTimers {
     return true;
   }
 
+  @GuardedBy("this")
   private void keepForLater(FiberCore<?> fiber, Throwable e) {
     failure = e;
     addRemote(fiber);
@@ -392,17 +415,20 @@ abstract class WorkerQueue extends WorkerTimers {
   /** Hands a fiber to this worker from any other thread. */
   abstract void addRemote(FiberCore<?> fiber);
 
+  @GuardedBy("this")
   private void countBound(FiberCore<?> fiber) {
     fiber.countedAsBound = fiber.isBound();
     boundReady += fiber.countedAsBound ? 1 : 0;
   }
 
   /** Takes the fiber that is to run next, or null if none is ready. */
+  @GuardedBy("this")
   final @Nullable FiberCore<?> takeReady(long time) {
     return taken(ready.next(time));
   }
 
   /** Counts out a fiber that the ready queue has returned. */
+  @GuardedBy("this")
   private @Nullable FiberCore<?> taken(@Nullable Fiber<?> given) {
     FiberCore<?> fiber = (FiberCore<?>) given;
     boundReady -= fiber != null && fiber.countedAsBound ? 1 : 0;
@@ -410,6 +436,7 @@ abstract class WorkerQueue extends WorkerTimers {
   }
 
   /** Counts the fibers that other workers could take, and publishes the count. */
+  @GuardedBy("this")
   final int countWaiting() {
     int count = readySize() - boundReady;
     waiting = count;
@@ -420,6 +447,7 @@ abstract class WorkerQueue extends WorkerTimers {
    * Returns the size of the ready queue. If the queue throws, the answer is one more than the bound
    * fibers: this worker and others then look into the queue.
    */
+  @GuardedBy("this")
   final int readySize() {
     try {
       return ready.size();
@@ -429,10 +457,12 @@ abstract class WorkerQueue extends WorkerTimers {
     }
   }
 
+  @GuardedBy("this")
   final int readyAndInbox() {
     return readySize() + inbox.size();
   }
 
+  @GuardedBy("this")
   private void register(FiberCore<?> fiber) {
     if (fiber.registeredAt == null) {
       fibers.add(fiber);

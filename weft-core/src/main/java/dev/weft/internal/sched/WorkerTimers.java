@@ -1,5 +1,6 @@
 package dev.weft.internal.sched;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.internal.lock.SpinLock;
 import dev.weft.internal.timer.TimerHost;
 import dev.weft.internal.timer.TimerNode;
@@ -19,8 +20,11 @@ abstract class WorkerTimers extends WorkerCounts implements TimerPlace {
   /** The wake time of a worker that sleeps until it is woken. */
   static final long NEVER = Long.MAX_VALUE;
 
-  // under the duty lock: the timers, and how many one-shots began here and have not ended
+  // touched under the duty lock; the reference is final, and read before the lock is taken
   private final TimerQueue timers;
+
+  // how many one-shots began here and have not ended
+  @GuardedBy("this")
   private int oneShots;
 
   // true from before the worker's last look at its inbox until the worker is awake again
@@ -158,15 +162,18 @@ abstract class WorkerTimers extends WorkerCounts implements TimerPlace {
   // ---- called under the lock ----
 
   /** Takes the timers that are due out of the queue. */
+  @GuardedBy("this")
   final void expireTimers(long time, Consumer<TimerNode> expired) {
     timers.expire(time, expired);
   }
 
+  @GuardedBy("this")
   final int timersQueued() {
     return timers.size();
   }
 
   /** Sets until when the worker is about to sleep. */
+  @GuardedBy("this")
   final void setWakeTime() {
     wakeTime = timers.nextWake();
   }

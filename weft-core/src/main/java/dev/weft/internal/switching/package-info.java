@@ -25,8 +25,9 @@
  *   <li>The state field of {@code VirtualThread} has the meaning that the JDK gives it: a thread
  *       may be switched by Weft in one slice and by the JDK in the next.
  *   <li>Between the end of a slice and {@code Mounting.leave} no thread can make it ready.
- *   <li>Weft's code is used only if every JDK member that it mirrors is found (JDK 25, {@code
- *       java.lang.VirtualThread}, {@code jdk.internal.vm.Continuation}); else the JDK switches, and
+ *   <li>Weft's code is used only if the class files of {@code java.lang.VirtualThread} and {@code
+ *       jdk.internal.vm.Continuation} have the digests of a build that the tests have run on
+ *       ({@code TestedBuilds}), and every member that it uses is found; else the JDK switches, and
  *       only speed is lost.
  * </ul>
  */
