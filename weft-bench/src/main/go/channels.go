@@ -84,6 +84,25 @@ func selectOf(clauses int) {
 	together(append(bodies, receivers[clauses])...)
 }
 
+const trips = 50_000
+
+// Two goroutines wake each other: a round trip over two channels.
+func pingPong(int) {
+	ping, pong := make(chan int), make(chan int)
+	together(
+		func() {
+			for i := 0; i < trips; i++ {
+				ping <- i
+				<-pong
+			}
+		},
+		func() {
+			for i := 0; i < trips; i++ {
+				pong <- <-ping
+			}
+		})
+}
+
 func send(c chan<- int, count int) {
 	for i := 0; i < count; i++ {
 		c <- 63

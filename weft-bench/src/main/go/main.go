@@ -23,17 +23,21 @@ type readings map[string]float64
 type work func(parameter string, quick bool) func() readings
 
 var works = map[string]work{
-	"lock":       batches(lockLongOperations, lockLong),
-	"lock-short": batches(lockShortOperations, lockShort),
-	"skynet":     batches(1, skynetOnce),
-	"sieve":      batches(sieveOperations, sieve),
-	"spawn":      batches(spawned, spawn),
-	"transfer":   batches(values, transfer),
-	"chain":      batches(values, chain),
-	"parallel":   batches(values, parallel),
-	"select":     batches(values, selectOf),
-	"timers":     timers,
-	"sleep":      sleep,
+	"lock":           batches(lockLongOperations, lockLong),
+	"lock-short":     batches(lockShortOperations, lockShort),
+	"shared-lock":    batches(sharedOperations, sharedLock),
+	"permits":        batches(sharedOperations, permits),
+	"ping-pong":      batches(trips, pingPong),
+	"skynet":         batches(1, skynetOnce),
+	"sieve":          batches(sieveOperations, sieve),
+	"spawn":          batches(spawned, spawn),
+	"transfer":       batches(values, transfer),
+	"chain":          batches(values, chain),
+	"parallel":       batches(values, parallel),
+	"select":         batches(values, selectOf),
+	"timers":         timers,
+	"sleep":          sleep,
+	"waiting-memory": waitingMemory,
 }
 
 func main() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,10 @@ func serve() {
 		answer := 0.0
 		if question == "computed" {
 			answer = 1000 * float64(computed.Load()) / perMilli
+		} else if question == "heap" {
+			answer = float64(usedMemory())
+		} else if question == "allocated" {
+			answer = float64(allocated())
 		} else if question == "stop" {
 			stopped.Store(true)
 		} else if strings.HasPrefix(question, "compute ") {
@@ -63,6 +68,13 @@ func echo(connection net.Conn) {
 			return
 		}
 	}
+}
+
+// The bytes that all goroutines have allocated so far, without their stacks.
+func allocated() uint64 {
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return memory.TotalAlloc
 }
 
 const (

@@ -5,7 +5,9 @@ package main
 import (
 	"math/rand"
 	"runtime"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -54,6 +56,61 @@ func contend(body func()) {
 		bodies[i] = body
 	}
 	together(bodies...)
+}
+
+// ---- read-write lock, permits
+
+const (
+	sharedLocks      = 5_000
+	sharedOperations = contenders * sharedLocks
+	writeEvery       = 100
+	yieldEvery       = 10
+)
+
+// One time in 100 each goroutine writes, and gives its thread away while it does.
+func sharedLock(int) {
+	var lock sync.RWMutex
+	written := 0
+	contend(func() {
+		last := 0
+		for i := 1; i <= sharedLocks; i++ {
+			if i%writeEvery == 0 {
+				lock.Lock()
+				written++
+				runtime.Gosched()
+				lock.Unlock()
+			} else {
+				lock.RLock()
+				if written < last {
+					panic("a number that only grows has shrunk")
+				}
+				last = written
+				lock.RUnlock()
+			}
+		}
+	})
+	if written != sharedOperations/writeEvery {
+		panic("the lock does not exclude")
+	}
+}
+
+// A channel with a buffer is Go's semaphore. One time in 10 a goroutine gives its thread away.
+func permits(count int) {
+	semaphore := make(chan struct{}, count)
+	var holders atomic.Int32
+	contend(func() {
+		for i := 1; i <= sharedLocks; i++ {
+			semaphore <- struct{}{}
+			if holders.Add(1) > int32(count) {
+				panic("more goroutines hold a permit than there are")
+			}
+			if i%yieldEvery == 0 {
+				runtime.Gosched()
+			}
+			holders.Add(-1)
+			<-semaphore
+		}
+	})
 }
 
 // ---- spawn
@@ -145,6 +202,35 @@ func setAndCancel(delays []time.Duration) readings {
 		"cancel":       each(end.Sub(middle)),
 		"add + cancel": each(end.Sub(start)),
 	}
+}
+
+// ---- memory
+
+// Measures once, before the first window: the goroutines stay until the program ends.
+func waitingMemory(parameter string, quick bool) func() readings {
+	count := number(parameter)
+	nothing := make(chan int)
+	var started sync.WaitGroup
+	started.Add(count)
+	before := usedMemory()
+	for i := 0; i < count; i++ {
+		go func() {
+			started.Done()
+			<-nothing
+		}()
+	}
+	started.Wait()
+	time.Sleep(time.Second) // until the last ones wait
+	each := float64(usedMemory()-before) / float64(count)
+	return func() readings { return readings{"heap": each} }
+}
+
+// The bytes of live objects and of the stacks of goroutines, after a collection.
+func usedMemory() uint64 {
+	debug.FreeOSMemory()
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return memory.HeapAlloc + memory.StackInuse
 }
 
 // ---- clocks

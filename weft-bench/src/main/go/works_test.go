@@ -10,6 +10,10 @@ func TestWorks(t *testing.T) {
 	for name, run := range map[string]func(){
 		"lock":              func() { lockLong(0) },
 		"lock-short":        func() { lockShort(0) },
+		"ping-pong":         func() { pingPong(0) },
+		"shared lock":       func() { sharedLock(0) },
+		"one permit":        func() { permits(1) },
+		"ten permits":       func() { permits(10) },
 		"skynet":            func() { skynetOnce(0) },
 		"sieve":             func() { sieve(0) },
 		"spawn":             func() { spawn(0) },

@@ -13,10 +13,13 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -170,6 +173,46 @@ class ComputingApartTest {
               })
           .join();
     }
+  }
+
+  @Test
+  void atMostOneThreadForEachCoreComputes() throws Exception {
+    int cores = Runtime.getRuntime().availableProcessors();
+    int fibers = 2 * cores + 1;
+    CountDownLatch apart = new CountDownLatch(fibers);
+    AtomicInteger running = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    AtomicInteger mostThreads = new AtomicInteger();
+    try (Scheduler scheduler = Scheduler.builder().threads(Math.max(2, cores)).build().start()) {
+      List<Fiber<?>> all = new ArrayList<>();
+      for (int i = 0; i < fibers; i++) {
+        all.add(
+            scheduler.go(
+                () -> {
+                  becomeApart();
+                  apart.countDown();
+                  while (apart.getCount() > 0) { // until all are apart at once
+                    most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                    compute(Duration.ofMillis(15));
+                    running.decrementAndGet();
+                    Fiber.yield();
+                  }
+                  mostThreads.accumulateAndGet(computingThreads(), Math::max);
+                }));
+      }
+      for (Fiber<?> fiber : all) {
+        fiber.join();
+      }
+    }
+    assertThat(most).as("fibers that computed at once").hasValueLessThanOrEqualTo(cores);
+    assertThat(mostThreads.get()).as("computing threads").isBetween(1, cores);
+  }
+
+  private static int computingThreads() {
+    return (int)
+        Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().startsWith("weft-computing-"))
+            .count();
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.weft.sync.Semaphore;
 import dev.weft.testkit.Feature;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import jdk.jfr.Recording;
@@ -164,6 +165,44 @@ class FlightRecorderTest {
     List<RecordedEvent> steals = of(events, "FibersStolen", "from", 0);
     assertThat(steals).isNotEmpty().allMatch(steal -> steal.getInt("to") == 1);
     assertThat(steals.stream().mapToInt(steal -> steal.getInt("count")).sum()).isEqualTo(3);
+  }
+
+  @Test
+  @Feature("S28")
+  void fibersThatAreSetApartAndGoBackAreRecorded(@TempDir Path dir) throws Exception {
+    Path file = dir.resolve("weft.jfr");
+    long id;
+    try (Recording recording = new Recording()) {
+      recording.enable("dev.weft.FiberApart");
+      recording.start();
+      try (Scheduler scheduler = Scheduler.builder().threads(2).build().start()) {
+        Fiber<?> fiber =
+            scheduler.go(
+                FiberOptions.named("computes"),
+                () -> {
+                  while (Fiber.threadIndex() != -1) { // the test's limit ends it
+                    long end = System.nanoTime() + 20_000_000;
+                    while (System.nanoTime() < end) {
+                      Thread.onSpinWait();
+                    }
+                    Fiber.yield();
+                  }
+                  while (Fiber.threadIndex() == -1) {
+                    Fiber.yield();
+                  }
+                });
+        id = fiber.id();
+        fiber.join();
+      }
+      recording.stop();
+      recording.dump(file);
+    }
+    List<RecordedEvent> events =
+        of(RecordingFile.readAllEvents(file), "FiberApart", "name", "computes").stream()
+            .sorted(Comparator.comparing(RecordedEvent::getStartTime))
+            .toList();
+    assertThat(events).extracting(event -> event.getBoolean("apart")).containsExactly(true, false);
+    assertThat(events).allMatch(event -> event.getLong("fiber") == id);
   }
 
   @Test

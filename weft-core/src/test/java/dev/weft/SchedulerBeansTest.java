@@ -8,6 +8,7 @@ import dev.weft.testkit.Feature;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.management.JMX;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -62,6 +63,37 @@ class SchedulerBeansTest {
       sleeper.cancel();
     }
     assertThat(SERVER.isRegistered(name)).isFalse();
+  }
+
+  @Test
+  @Feature("S28")
+  void theBeanCountsFibersThatAreSetApart() throws Exception {
+    ObjectName name = name("computes");
+    CountDownLatch apart = new CountDownLatch(1);
+    AtomicBoolean seen = new AtomicBoolean();
+    try (Scheduler scheduler = Scheduler.builder().threads(2).name("computes").build().start()) {
+      eventually("the bean is there", () -> SERVER.isRegistered(name));
+      SchedulerMXBean bean = JMX.newMXBeanProxy(SERVER, name, SchedulerMXBean.class);
+      Fiber<?> fiber =
+          scheduler.go(
+              () -> {
+                while (!seen.get()) {
+                  long end = System.nanoTime() + 20_000_000;
+                  while (System.nanoTime() < end) {
+                    Thread.onSpinWait();
+                  }
+                  Fiber.yield();
+                  if (Fiber.threadIndex() == -1) {
+                    apart.countDown();
+                  }
+                }
+              });
+      apart.await();
+      eventually("the fiber is counted", () -> bean.getApart() == 1);
+      seen.set(true);
+      fiber.join();
+      eventually("the fiber has ended", () -> bean.getApart() == 0);
+    }
   }
 
   @Test

@@ -91,6 +91,7 @@ public final class Bench {
             workspace.code(), library.jvmFlags(), commandLine.strip(), rounds, options.quick);
     int trials = rounds * chosen.stream().mapToInt(Comparison::trialsPerRound).sum();
     List<String> reports = new ArrayList<>();
+    List<String> unchecked = new ArrayList<>();
     boolean allMet = true;
     try (Progress progress = Progress.of(trials, err)) {
       for (Comparison comparison : chosen) {
@@ -102,12 +103,16 @@ public final class Bench {
         }
         Summary summary = Summary.of(comparison, runs);
         allMet &= summary.allMet();
+        unchecked.addAll(summary.unchecked());
         reports.add(report(summary, runs, environment));
       }
     }
     out.println(environment.line());
     out.println(environment.method());
     reports.forEach(report -> out.print("\n" + report));
+    if (options.check) {
+      unchecked.forEach(bar -> err.println("weft bench: not checked: " + bar));
+    }
     return allMet;
   }
 

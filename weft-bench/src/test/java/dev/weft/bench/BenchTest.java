@@ -104,6 +104,39 @@ class BenchTest {
   }
 
   @Test
+  void checkNamesTheBarsThatItCouldNotCheck() throws InterruptedException {
+    List<Comparison> absent =
+        List.of(
+            Comparison.named("race", "Runs.")
+                .parameter("laps", 1_000)
+                .contestant("Weft", trial -> time(2))
+                .contestant("Go", trial -> new Outcome.Failure("needs Go", true))
+                .bar(Bar.atMost(Metric.TIME, 1, "Go"))
+                .build());
+
+    assertThat(bench(absent, "--rounds", "1")).isZero();
+    assertThat(err()).doesNotContain("not checked");
+    assertThat(bench(absent, "--rounds", "1", "--check")).isZero();
+    assertThat(err())
+        .contains("weft bench: not checked: race laps 1,000, time, Go ≤ 1.00 ×: needs Go");
+    assertThat(out()).contains("needs Go").contains("≤ 1.00 ×  not checked");
+  }
+
+  @Test
+  void aPeerThatFailsIsNoReasonToPass() throws InterruptedException {
+    List<Comparison> broken =
+        List.of(
+            Comparison.named("race", "Runs.")
+                .contestant("Weft", trial -> time(2))
+                .contestant("Go", trial -> new Outcome.Failure("crashed"))
+                .bar(Bar.atMost(Metric.TIME, 1, "Go"))
+                .build());
+
+    assertThat(bench(broken, "--rounds", "1", "--check")).isEqualTo(1);
+    assertThat(err()).contains("weft bench: not checked: race, time, Go ≤ 1.00 ×: crashed");
+  }
+
+  @Test
   void thePageHasTheResultsThatThereAreAndMeasuresNothing() throws InterruptedException {
     Comparison done =
         Comparison.named("done", "Was run.").contestant("Weft", trial -> time(1)).build();

@@ -5,6 +5,7 @@ import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.run.Carriers;
 import dev.weft.bench.run.WindowProbe;
+import java.util.List;
 
 /** What an echo costs the server that gives it, and how long its client waits for it. */
 public final class EchoBenchmark {
@@ -22,6 +23,9 @@ public final class EchoBenchmark {
   static final Metric IDLE_HEAP =
       new Metric("heap per idle connection", "bytes", Metric.Better.LESS);
 
+  static final Metric IDLE_MEMORY =
+      new Metric("memory of the process per idle connection", "bytes", Metric.Better.LESS);
+
   static final Metric CPU_OF_CONNECTION =
       new Metric("the server's CPU time per connection", "µs", Metric.Better.LESS);
   static final Metric CONNECTIONS =
@@ -34,6 +38,7 @@ public final class EchoBenchmark {
   private static final String BARE_CONTINUATIONS = "bare continuations";
   private static final String NIO = "NIO";
   private static final String VIRTUAL_THREADS = "virtual threads";
+  private static final String GO = "Go";
   private static final String NETTY = "Netty epoll";
 
   private EchoBenchmark() {}
@@ -93,9 +98,13 @@ public final class EchoBenchmark {
     Comparison.Builder echo =
         Comparison.named("echo-idle", "What idle connections take from 100 busy ones.")
             .parameter("idle", 10_000)
-            .metrics(THROUGHPUT, LOST, IDLE_HEAP);
+            .metrics(THROUGHPUT, LOST, IDLE_HEAP, IDLE_MEMORY);
     contestants(echo, IdleConnectionsProbe.class, 1);
-    return echo.bar(Bar.within(LOST, 5, WEFT)).bar(Bar.within(IDLE_HEAP, 4096, WEFT)).build();
+    return echo.contestant(GO, new GoServerWindows(IdleConnectionsProbe.class, 1, List.of()))
+        .bar(Bar.within(LOST, 5, WEFT))
+        .bar(Bar.within(IDLE_HEAP, 4096, WEFT))
+        .bar(Bar.atMost(IDLE_MEMORY, 1, GO))
+        .build();
   }
 
   /** Several threads: one listener that deals connections out, or a listener of each thread. */

@@ -8,9 +8,13 @@ import dev.weft.bench.run.ForkedWindows;
 import dev.weft.bench.run.GoBuild;
 import dev.weft.bench.run.Probe;
 import dev.weft.bench.run.WindowProbe;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Measures the server that is written in Go. */
-record GoServerWindows(Class<? extends WindowProbe> probe, int threads) implements InTurns {
+record GoServerWindows(Class<? extends WindowProbe> probe, int threads, List<String> flags)
+    implements InTurns {
   @Override
   public Outcome measure(Trial trial) throws InterruptedException {
     try (Session session = open(trial)) {
@@ -21,11 +25,11 @@ record GoServerWindows(Class<? extends WindowProbe> probe, int threads) implemen
   @Override
   public Session open(Trial trial) throws InterruptedException {
     try {
-      return ForkedWindows.of(
-              probe,
-              "-D" + EchoSetup.PROGRAM + "=" + GoBuild.program(trial.driver().root(), trial.log()),
-              "-D" + EchoSetup.THREADS + "=" + threads)
-          .open(trial.of(trial.driver()));
+      Path program = GoBuild.program(trial.driver().root(), trial.log());
+      List<String> ofProbe = new ArrayList<>(flags);
+      ofProbe.add("-D" + EchoSetup.PROGRAM + "=" + program);
+      ofProbe.add("-D" + EchoSetup.THREADS + "=" + threads);
+      return new ForkedWindows(probe, ofProbe).open(trial.of(trial.driver()));
     } catch (Probe.Impossible e) {
       return new Absent(e.getMessage());
     }

@@ -3,6 +3,7 @@ package dev.weft.bench.echo;
 import dev.weft.bench.run.WindowProbe;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -25,9 +26,15 @@ public final class IdleConnectionsProbe implements WindowProbe {
     ServerProcess crowded = EchoSetup.start(BUSY + idle, SIZE);
     EchoLoad beside = busy(crowded, quick);
     long heap = crowded.usedHeap();
+    long memory = crowded.residentBytes();
     new LoadLoop(crowded.port(), crowded.talk(SIZE)).open(idle);
-    double bytesEach = (double) (crowded.usedHeap() - heap) / idle;
-    return () -> measure(alone, beside, bytesEach);
+    Map<String, Double> each =
+        Map.of(
+            EchoBenchmark.IDLE_HEAP.name(),
+            (double) (crowded.usedHeap() - heap) / idle,
+            EchoBenchmark.IDLE_MEMORY.name(),
+            (double) (crowded.residentBytes() - memory) / idle);
+    return () -> measure(alone, beside, each);
   }
 
   private static EchoLoad busy(ServerProcess server, boolean quick)
@@ -36,18 +43,15 @@ public final class IdleConnectionsProbe implements WindowProbe {
     return new EchoLoad(server, EchoSetup.threads(), BUSY, SIZE);
   }
 
-  private static Map<String, Double> measure(EchoLoad alone, EchoLoad beside, double bytesEach)
-      throws InterruptedException {
+  private static Map<String, Double> measure(
+      EchoLoad alone, EchoLoad beside, Map<String, Double> memory) throws InterruptedException {
     double before = alone.saturate(SETTLE, WATCH).requestsPerSecond();
     double with = beside.saturate(SETTLE, WATCH).requestsPerSecond();
     double after = alone.saturate(SETTLE, WATCH).requestsPerSecond();
     double without = (before + after) / 2;
-    return Map.of(
-        EchoBenchmark.LOST.name(),
-        100 * (1 - with / without),
-        EchoBenchmark.THROUGHPUT.name(),
-        with / 1e3,
-        EchoBenchmark.IDLE_HEAP.name(),
-        bytesEach);
+    Map<String, Double> numbers = new HashMap<>(memory);
+    numbers.put(EchoBenchmark.LOST.name(), 100 * (1 - with / without));
+    numbers.put(EchoBenchmark.THROUGHPUT.name(), with / 1e3);
+    return numbers;
   }
 }

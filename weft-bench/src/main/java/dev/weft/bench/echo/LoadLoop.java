@@ -157,6 +157,13 @@ final class LoadLoop {
     double percentile(double percentile) {
       return latencies.getValueAtPercentile(percentile);
     }
+
+    /** Returns how many took longer than that. */
+    long countAbove(long nanos) {
+      return latencies.getMaxValue() <= nanos
+          ? 0 // the histogram would count its last values, as it ends below
+          : latencies.getCountBetweenValues(nanos, Long.MAX_VALUE);
+    }
   }
 
   /**

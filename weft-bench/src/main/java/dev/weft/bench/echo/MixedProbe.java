@@ -13,17 +13,27 @@ import java.util.Map;
  * windows in between.
  */
 public final class MixedProbe implements WindowProbe {
-  private static final int CONNECTIONS = 1_000;
-  private static final int SIZE = 64;
+  static final int CONNECTIONS = 1_000;
+  static final int SIZE = 64;
 
-  /** Requests a second: about a third of saturation where this load was first measured. */
-  private static final double RATE = 20_000;
+  /** Requests a second; the default is about a third of saturation where it was first measured. */
+  private static final String RATE = "weft.bench.echo.rate";
+
+  private static final int USUAL_RATE = 20_000;
+
+  /** What a client does not wait for any longer. */
+  private static final long TOO_LATE_NANOS = 1_000_000_000;
 
   private static final Duration SETTLE = Duration.ofMillis(200);
   private static final Duration WATCH = Duration.ofSeconds(2);
 
   /** How long a server may take for what is under way at the end, while its fibers compute on. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  /** Returns the JVM flag for a rate. */
+  static String rate(double perSecond) {
+    return "-D" + RATE + "=" + Math.round(perSecond);
+  }
 
   /** Creates one. */
   public MixedProbe() {}
@@ -46,7 +56,7 @@ public final class MixedProbe implements WindowProbe {
     long start = System.nanoTime();
     LoadLoop.Answers answers =
         load.openLoop(
-            RATE,
+            Integer.getInteger(RATE, USUAL_RATE),
             WATCH,
             PATIENCE,
             () -> {
@@ -60,6 +70,7 @@ public final class MixedProbe implements WindowProbe {
     Map<String, Double> numbers = new HashMap<>();
     numbers.put(MixedBenchmark.MEDIAN.name(), answers.percentile(50) / 1e6);
     numbers.put(MixedBenchmark.P99.name(), answers.percentile(99) / 1e6);
+    numbers.put(MixedBenchmark.UNANSWERED.name(), (double) answers.countAbove(TOO_LATE_NANOS));
     numbers.put(MixedBenchmark.ANSWERED.name(), answers.inTime() / 1e3 / WATCH.toSeconds());
     if (computing > 0) {
       double millis = (server.computedMicros() - computed) / 1e3;

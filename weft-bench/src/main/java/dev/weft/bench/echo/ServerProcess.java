@@ -4,6 +4,7 @@ import dev.weft.bench.run.CpuClock;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,8 @@ import java.util.Map;
  * ends in any way: its input is a pipe from here.
  */
 final class ServerProcess implements AutoCloseable {
+  private static final String RESIDENT = "VmRSS:";
+
   private final boolean http;
   private final Process process;
   private final BufferedReader output;
@@ -85,6 +88,19 @@ final class ServerProcess implements AutoCloseable {
   /** Returns how many bytes of its heap are in use after a collection. */
   long usedHeap() throws IOException {
     return ask(ServerMain.HEAP);
+  }
+
+  /**
+   * Returns how many bytes of memory the process has; after {@link #usedHeap}, for which it has
+   * collected its garbage.
+   */
+  long residentBytes() throws IOException {
+    for (String line : Files.readAllLines(Path.of("/proc", String.valueOf(pid()), "status"))) {
+      if (line.startsWith(RESIDENT)) {
+        return 1024 * Long.parseLong(line.substring(RESIDENT.length()).replace("kB", "").strip());
+      }
+    }
+    throw new IOException("the kernel does not tell the memory of process " + pid());
   }
 
   /** Returns how many bytes it has allocated on its heap. */

@@ -6,7 +6,7 @@ import java.util.Locale;
  * A limit that Weft, the first contestant, has to keep at every parameter value.
  *
  * @param peer the contestant in the row that shows the bar; Weft itself for {@link Kind#WITHIN} and
- *     {@link Kind#COMPLETES}
+ *     {@link Kind#COMPLETES} and {@link Kind#NONE}
  */
 public record Bar(Kind kind, Metric metric, double limit, String peer) {
   /** What is limited. */
@@ -17,6 +17,8 @@ public record Bar(Kind kind, Metric metric, double limit, String peer) {
     AT_LEAST,
     /** Weft's own number is at most the limit in every round. */
     WITHIN,
+    /** Weft's own number is 0 in every reading; the limit does not matter. */
+    NONE,
     /** Weft ends every round with a result; the limit does not matter. */
     COMPLETES
   }
@@ -36,6 +38,11 @@ public record Bar(Kind kind, Metric metric, double limit, String peer) {
     return new Bar(Kind.WITHIN, metric, limit, weft);
   }
 
+  /** The number of the contestant, Weft, must be 0 in every reading. */
+  public static Bar none(Metric metric, String weft) {
+    return new Bar(Kind.NONE, metric, 0, weft);
+  }
+
   /** The contestant, Weft, must give a result in every round. */
   public static Bar completes(Metric metric, String weft) {
     return new Bar(Kind.COMPLETES, metric, 0, weft);
@@ -44,7 +51,7 @@ public record Bar(Kind kind, Metric metric, double limit, String peer) {
   /** Says whether a ratio Weft ÷ peer, or Weft's own number, keeps this bar. */
   public boolean allows(double number) {
     return switch (kind) {
-      case AT_MOST, WITHIN -> number <= limit;
+      case AT_MOST, WITHIN, NONE -> number <= limit;
       case AT_LEAST -> number >= limit;
       case COMPLETES -> true;
     };
@@ -56,6 +63,7 @@ public record Bar(Kind kind, Metric metric, double limit, String peer) {
       case AT_MOST -> String.format(Locale.ROOT, "≤ %.2f ×", limit);
       case AT_LEAST -> String.format(Locale.ROOT, "≥ %.2f ×", limit);
       case WITHIN -> String.format(Locale.ROOT, "≤ %.0f %s", limit, metric.unit());
+      case NONE -> "none";
       case COMPLETES -> "completes";
     };
   }

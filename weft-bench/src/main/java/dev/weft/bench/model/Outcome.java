@@ -15,6 +15,13 @@ public sealed interface Outcome {
   /**
    * The contestant ended without numbers: out of memory, out of time, crashed. This is a result
    * too.
+   *
+   * @param absent whether the contestant is not on this machine at all, and nothing went wrong
    */
-  record Failure(String reason) implements Outcome {}
+  record Failure(String reason, boolean absent) implements Outcome {
+    /** A contestant that was started and gave no numbers. */
+    public Failure(String reason) {
+      this(reason, false);
+    }
+  }
 }

@@ -47,7 +47,7 @@ public final class NumbersPage {
     List<Row> judged =
         results.stream()
             .flatMap(result -> result.summary().stream())
-            .filter(row -> row.verdict() != null)
+            .filter(row -> row.verdict() != null && row.verdict() != Verdict.NOT_CHECKED)
             .toList();
     long met = judged.stream().filter(row -> row.verdict() == Verdict.MET).count();
     page.append("%d of %d bars are met.".formatted(met, judged.size()));
@@ -56,7 +56,7 @@ public final class NumbersPage {
     }
     for (Result result : results) {
       for (Row row : result.summary()) {
-        if (row.verdict() != null && row.verdict() != Verdict.MET) {
+        if (judged.contains(row) && row.verdict() != Verdict.MET) {
           String link = "[%1$s](#%1$s)".formatted(result.name());
           String what = row.metric().name() + " " + result.parameter().label(row.parameter());
           appendLine(page, link, what.strip(), row.contestant(), judged(row), row.bar().label());
@@ -119,7 +119,12 @@ public final class NumbersPage {
     if (row.verdict() == null) {
       return "";
     }
-    return row.bar().label() + (row.verdict() == Verdict.MET ? " met" : " **missed**");
+    return row.bar().label()
+        + switch (row.verdict()) {
+          case MET -> " met";
+          case MISSED, UNKNOWN -> " **missed**";
+          case NOT_CHECKED -> " not checked";
+        };
   }
 
   private static void appendLine(StringBuilder page, String... cells) {

@@ -30,7 +30,18 @@ public record Summary(Comparison comparison, List<Row> rows) {
     /** Weft did not keep it. */
     MISSED,
     /** The peer gave no number to compare with. */
-    UNKNOWN
+    UNKNOWN,
+    /** The peer is not on this machine. */
+    NOT_CHECKED;
+
+    /** Returns the word for tables and pictures. */
+    public String word() {
+      return switch (this) {
+        case MET -> "met";
+        case MISSED, UNKNOWN -> name();
+        case NOT_CHECKED -> "not checked";
+      };
+    }
   }
 
   /**
@@ -64,9 +75,32 @@ public record Summary(Comparison comparison, List<Row> rows) {
     return new Summary(comparison, rows);
   }
 
-  /** Says whether every bar was kept. */
+  /** Says whether every bar was kept that could be checked on this machine. */
   public boolean allMet() {
-    return rows.stream().allMatch(row -> row.bar() == null || row.verdict() == Verdict.MET);
+    return rows.stream()
+        .map(Row::verdict)
+        .allMatch(
+            verdict -> verdict == null || verdict == Verdict.MET || verdict == Verdict.NOT_CHECKED);
+  }
+
+  /** Returns a line for each bar that these runs cannot judge, with the reason. */
+  public List<String> unchecked() {
+    List<String> lines = new ArrayList<>();
+    for (Row row : rows) {
+      if (row.bar() != null
+          && (row.verdict() == Verdict.NOT_CHECKED || row.verdict() == Verdict.UNKNOWN)) {
+        String of = comparison.name() + " " + comparison.parameter().label(row.parameter());
+        lines.add(
+            "%s, %s, %s %s: %s"
+                .formatted(
+                    of.strip(),
+                    row.metric().name(),
+                    row.contestant(),
+                    row.bar().label(),
+                    row.failure()));
+      }
+    }
+    return lines;
   }
 
   private static Row row(
@@ -98,24 +132,37 @@ public record Summary(Comparison comparison, List<Row> rows) {
         failure,
         ratio,
         bar,
-        bar == null ? null : judge(bar, value, ratio, weftFailed));
+        bar == null ? null : judge(bar, own, ratio, weftFailed, isAbsent(contestant, group)));
   }
 
   private static Verdict judge(
-      Bar bar, @Nullable Spread value, @Nullable Spread ratio, boolean weftFailed) {
+      Bar bar,
+      Map<Integer, List<Double>> own,
+      @Nullable Spread ratio,
+      boolean weftFailed,
+      boolean absent) {
     if (weftFailed) {
       return Verdict.MISSED;
     }
     if (bar.kind() == Bar.Kind.COMPLETES) {
       return Verdict.MET;
     }
-    if (bar.kind() == Bar.Kind.WITHIN && value != null) {
-      return bar.allows(value.max()) ? Verdict.MET : Verdict.MISSED;
+    List<Double> judged =
+        switch (bar.kind()) {
+          case WITHIN -> own.values().stream().map(Summary::median).toList();
+          case NONE -> own.values().stream().flatMap(List::stream).toList();
+          default -> ratio == null ? List.of() : List.of(ratio.median());
+        };
+    if (judged.isEmpty()) {
+      return absent ? Verdict.NOT_CHECKED : Verdict.UNKNOWN;
     }
-    if (ratio == null) {
-      return Verdict.UNKNOWN;
-    }
-    return bar.allows(ratio.median()) ? Verdict.MET : Verdict.MISSED;
+    return judged.stream().allMatch(bar::allows) ? Verdict.MET : Verdict.MISSED;
+  }
+
+  private static boolean isAbsent(String contestant, List<Run> group) {
+    return group.stream()
+        .filter(run -> run.contestant().equals(contestant))
+        .anyMatch(run -> run.outcome() instanceof Outcome.Failure failed && failed.absent());
   }
 
   private static @Nullable Bar bar(Comparison comparison, Metric metric, String peer) {

@@ -180,6 +180,7 @@ public final class SvgChart {
       Bar bar = peer.bar();
       if (bar == null
           || bar.kind() == Bar.Kind.COMPLETES
+          || bar.kind() == Bar.Kind.NONE
           || peer.value() == null
           || !peer.parameter().equals(parameter)) {
         continue;
@@ -201,7 +202,7 @@ public final class SvgChart {
     }
     if (row.bar() != null) {
       boolean met = row.verdict() == Verdict.MET;
-      String verdict = met ? "met" : String.valueOf(row.verdict());
+      String verdict = row.verdict() == null ? "" : row.verdict().word();
       svg.text(at + 74, y + 15, SMALL, row.bar().label());
       svg.text(at + 150, y + 15, BOLD + ";fill:" + (met ? WEFT : LIMIT), verdict);
     }

@@ -4,7 +4,6 @@ import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
 import dev.weft.bench.model.Parameter;
 import dev.weft.bench.report.Summary.Row;
-import dev.weft.bench.report.Summary.Verdict;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -63,8 +62,7 @@ public final class TextTable {
     if (row.verdict() == null) {
       return failed;
     }
-    String verdict = row.verdict() == Verdict.MET ? "met" : row.verdict().name();
-    return (verdict + " " + failed).strip();
+    return (row.verdict().word() + " " + failed).strip();
   }
 
   private static void append(StringBuilder text, List<List<String>> lines) {

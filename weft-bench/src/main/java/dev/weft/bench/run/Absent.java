@@ -7,7 +7,7 @@ import dev.weft.bench.model.Outcome;
 public record Absent(String reason) implements InTurns.Session {
   @Override
   public Outcome window() {
-    return new Outcome.Failure(reason);
+    return new Outcome.Failure(reason, true);
   }
 
   @Override

@@ -37,6 +37,12 @@ public class ChannelBenchmark {
   /** The JVM flag for {@code Policy.fifo()}. Without it Weft has its default policy. */
   static final String FIFO = "-D" + POLICY + "=fifo";
 
+  /** Weft with {@code Policy.fifo()}. */
+  private static final String WEFT_FIFO = "Weft, fifo";
+
+  /** No policy is much worse than the best of the others on its own ground. */
+  private static final double OF_OTHER_POLICY = 1.1;
+
   /** The limit for contestants that switch stacks: the switches alone. */
   static final String BARE = "bare continuations";
 
@@ -86,10 +92,18 @@ public class ChannelBenchmark {
 
   private static Comparison.Builder comparison(String name, String shows, String work) {
     return withPeers(
-        Comparison.named(name, shows)
-            .contestant("Weft", method(work + "OfWeft"))
-            .contestant("Weft, fifo", method(work + "OfWeft", FIFO)),
+        policies(
+            Comparison.named(name, shows), method(work + "OfWeft"), method(work + "OfWeft", FIFO)),
         work);
+  }
+
+  /** Adds Weft with its default policy and in FIFO order, and the bar between the two. */
+  static Comparison.Builder policies(
+      Comparison.Builder comparison, BatchMethod byDefault, BatchMethod fifo) {
+    return comparison
+        .contestant("Weft", byDefault)
+        .contestant(WEFT_FIFO, fifo)
+        .bar(Bar.atMost(Metric.TIME, OF_OTHER_POLICY, WEFT_FIFO));
   }
 
   private static Comparison.Builder withPeers(Comparison.Builder ours, String work) {

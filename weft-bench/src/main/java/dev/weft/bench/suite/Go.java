@@ -3,7 +3,6 @@ package dev.weft.bench.suite;
 import dev.weft.bench.model.Bar;
 import dev.weft.bench.model.Comparison;
 import dev.weft.bench.model.Metric;
-import dev.weft.bench.run.GoBuild;
 import dev.weft.bench.run.GoProgram;
 
 /** Go as a contestant: the same work by goroutines, in {@code src/main/go}. */
@@ -23,10 +22,8 @@ final class Go {
     return bar(contestant(comparison, work, TWO), atMost);
   }
 
-  /** Adds a limit for Weft's time ÷ Go's, which is not judged on a machine without Go. */
+  /** Adds a limit for Weft's time ÷ Go's, which is not checked on a machine without Go. */
   static Comparison.Builder bar(Comparison.Builder comparison, double atMost) {
-    return GoBuild.isPossible()
-        ? comparison.bar(Bar.atMost(Metric.TIME, atMost, NAME))
-        : comparison;
+    return comparison.bar(Bar.atMost(Metric.TIME, atMost, NAME));
   }
 }

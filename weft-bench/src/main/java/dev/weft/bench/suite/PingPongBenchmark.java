@@ -10,6 +10,8 @@ import dev.weft.bench.run.BatchMethod;
 import dev.weft.bench.run.Carriers;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import jdk.internal.vm.Continuation;
+import jdk.internal.vm.ContinuationScope;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 
@@ -20,11 +22,18 @@ public class PingPongBenchmark {
   private static final FiberOptions FREE = FiberOptions.named("player");
 
   static Comparison onOneThread() {
-    return Comparison.named(
+    return Go.contestant(
+            Comparison.named(
+                    "ping-pong",
+                    "What it costs two fibers of one thread to wake each other, per round trip.")
+                .contestant("Weft", new BatchMethod(PingPongBenchmark.class, "weft"))
+                .contestant(
+                    "bare virtual threads", new BatchMethod(PingPongBenchmark.class, "bare"))
+                .contestant(
+                    ChannelBenchmark.BARE,
+                    new BatchMethod(PingPongBenchmark.class, "bareContinuations")),
             "ping-pong",
-            "What it costs two fibers of one thread to wake each other, per round trip.")
-        .contestant("Weft", new BatchMethod(PingPongBenchmark.class, "weft"))
-        .contestant("bare virtual threads", new BatchMethod(PingPongBenchmark.class, "bare"))
+            1)
         .bar(Bar.atMost(Metric.TIME, 1.3, "bare virtual threads"))
         .build();
   }
@@ -58,6 +67,34 @@ public class PingPongBenchmark {
     Players players = Players.start(loop::start, TRIPS);
     loop.run();
     players.join();
+  }
+
+  /** With two of the JDK's continuations: two switches a round trip, and nothing else. */
+  @Benchmark
+  @OperationsPerInvocation(TRIPS)
+  public void bareContinuations() {
+    ContinuationScope scope = new ContinuationScope("bare");
+    int[] moves = {0};
+    Continuation ping = player(scope, moves);
+    Continuation pong = player(scope, moves);
+    for (int i = 0; i < TRIPS; i++) {
+      ping.run();
+      pong.run();
+    }
+    if (moves[0] != 2 * TRIPS) {
+      throw new IllegalStateException("two players made " + moves[0] + " moves");
+    }
+  }
+
+  private static Continuation player(ContinuationScope scope, int[] moves) {
+    return new Continuation(
+        scope,
+        () -> {
+          while (true) {
+            moves[0]++;
+            Continuation.yield(scope);
+          }
+        });
   }
 
   /** With fibers of a scheduler that has two threads and places them. */

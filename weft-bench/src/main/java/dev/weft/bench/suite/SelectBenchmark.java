@@ -42,10 +42,10 @@ public class SelectBenchmark {
 
   private static Comparison.Builder select(String name, String shows, int clauses) {
     return Go.withBar(
-            Comparison.named(name, shows)
-                .parameter("clauses", clauses)
-                .contestant("Weft", method("selectOfWeft"))
-                .contestant("Weft, fifo", method("selectOfWeft", ChannelBenchmark.FIFO))
+            ChannelBenchmark.policies(
+                    Comparison.named(name, shows).parameter("clauses", clauses),
+                    method("selectOfWeft"),
+                    method("selectOfWeft", ChannelBenchmark.FIFO))
                 .contestant("jox", method("selectOfJox"))
                 .contestant("Kotlin", method("selectOfKotlin"))
                 .contestant(ChannelBenchmark.BARE, ChannelBenchmark.method("transferOfBare")),

@@ -26,10 +26,11 @@ public class SieveBenchmark {
 
   static Comparison comparison() {
     return Go.withBar(
-            Comparison.named(
-                    "sieve", "What it costs to hand a number on in a sieve of 2,000 primes.")
-                .contestant("Weft", method("weft"))
-                .contestant("Weft, fifo", method("weft", ChannelBenchmark.FIFO))
+            ChannelBenchmark.policies(
+                    Comparison.named(
+                        "sieve", "What it costs to hand a number on in a sieve of 2,000 primes."),
+                    method("weft"),
+                    method("weft", ChannelBenchmark.FIFO))
                 .contestant("virtual threads", method("virtualThreads"))
                 .contestant(ChannelBenchmark.BARE, method("bare")),
             "sieve",

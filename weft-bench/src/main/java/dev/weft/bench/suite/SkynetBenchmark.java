@@ -20,10 +20,11 @@ public class SkynetBenchmark {
 
   static Comparison comparison() {
     return Go.withBar(
-            Comparison.named(
-                    "skynet", "What a tree of 1,111,111 fibers costs, each with a channel.")
-                .contestant("Weft", new BatchMethod(SkynetBenchmark.class, "stealing", TWO_CORES))
-                .contestant("Weft, fifo", new BatchMethod(SkynetBenchmark.class, "fifo", TWO_CORES))
+            ChannelBenchmark.policies(
+                    Comparison.named(
+                        "skynet", "What a tree of 1,111,111 fibers costs, each with a channel."),
+                    new BatchMethod(SkynetBenchmark.class, "stealing", TWO_CORES),
+                    new BatchMethod(SkynetBenchmark.class, "fifo", TWO_CORES))
                 .contestant(
                     "virtual threads",
                     new BatchMethod(SkynetBenchmark.class, "virtualThreads", TWO_CORES))

@@ -20,9 +20,11 @@ public class SpawnBenchmark {
 
   static Comparison comparison() {
     return Go.withBar(
-            Comparison.named("spawn", "What it costs to start and join a fiber, of 1,000,000.")
-                .contestant("Weft", new BatchMethod(SpawnBenchmark.class, "weft", TWO_CORES))
-                .contestant("Weft, fifo", new BatchMethod(SpawnBenchmark.class, "fifo", TWO_CORES))
+            ChannelBenchmark.policies(
+                    Comparison.named(
+                        "spawn", "What it costs to start and join a fiber, of 1,000,000."),
+                    new BatchMethod(SpawnBenchmark.class, "weft", TWO_CORES),
+                    new BatchMethod(SpawnBenchmark.class, "fifo", TWO_CORES))
                 .contestant(
                     "virtual threads",
                     new BatchMethod(SpawnBenchmark.class, "virtualThreads", TWO_CORES)),

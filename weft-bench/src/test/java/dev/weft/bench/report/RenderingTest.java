@@ -85,7 +85,7 @@ class RenderingTest {
 
     assertThat(json.get("runs").getAsJsonArray()).hasSize(13);
     assertThat(json.get("runs").toString())
-        .contains("{\"byMetric\":{\"time\":[110.0]}}", "{\"reason\":\"crash\"}");
+        .contains("{\"byMetric\":{\"time\":[110.0]}}", "{\"reason\":\"crash\",\"absent\":false}");
     assertThat(json.get("environment").getAsJsonObject().get("cores").getAsInt()).isEqualTo(2);
     assertThat(json.get("summary").getAsJsonArray()).hasSize(6);
   }

@@ -124,6 +124,36 @@ class SummaryTest {
     assertThat(comparison.bars().getFirst().label()).isEqualTo("≤ 1 ns");
   }
 
+  @Test
+  void noneIsMissedIfOneReadingIsNotZero() {
+    Comparison comparison =
+        Comparison.named("mixed", "Answers.")
+            .contestant("Weft", trial -> new Outcome.Failure("unused"))
+            .bar(Bar.none(Metric.TIME, "Weft"))
+            .build();
+    Run good = Examples.run(1, "", "Weft", 0, 0, 0);
+    Run bad = Examples.run(2, "", "Weft", 0, 1, 0);
+
+    assertThat(Summary.of(comparison, List.of(good)).allMet()).isTrue();
+    assertThat(Summary.of(comparison, List.of(good, bad)).allMet()).isFalse();
+    assertThat(comparison.bars().getFirst().label()).isEqualTo("none");
+  }
+
+  @Test
+  void aBarAgainstAPeerThatIsNotOnThisMachineIsNotChecked() {
+    List<Run> runs =
+        List.of(
+            Examples.run(1, "1", "Weft", 100),
+            new Run(1, "1", "raw", new Outcome.Failure("needs a moon", true)));
+
+    Summary summary = Summary.of(Examples.comparison(), runs);
+
+    assertThat(row(summary, "1", "raw").verdict()).isEqualTo(Verdict.NOT_CHECKED);
+    assertThat(summary.unchecked())
+        .contains("switch depth 1, time, raw ≤ 1.15 ×: needs a moon")
+        .hasSize(2); // there are no runs at depth 100,000
+  }
+
   private static Row row(Summary summary, String parameter, String contestant) {
     return summary.rows().stream()
         .filter(row -> row.parameter().equals(parameter) && row.contestant().equals(contestant))
