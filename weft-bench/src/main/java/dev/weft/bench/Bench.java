@@ -49,7 +49,7 @@ public final class Bench {
 
   int run(String... args) throws InterruptedException {
     if (args.length > 0 && args[0].equals("im-load")) { // no comparison: it has options of its own
-      return ImLoad.run(out, err, Arrays.copyOfRange(args, 1, args.length));
+      return ImLoad.run(workspace, out, err, Arrays.copyOfRange(args, 1, args.length));
     }
     try {
       BenchOptions options = BenchOptions.parse(args, suite);

@@ -7,17 +7,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The repository's folders that a run uses: its root, {@code target/bench} and {@code docs}. */
-record Workspace(Path root) {
+/**
+ * The repository's folders that a run uses: its root, {@code target/bench} and {@code docs}.
+ *
+ * @param root the folder of the repository
+ */
+public record Workspace(Path root) {
   private static final String UNKNOWN = "unknown";
 
   /** Returns the repository that {@code weft.root} names, else the current folder. */
-  static Workspace find() {
+  public static Workspace find() {
     return new Workspace(Path.of(System.getProperty("weft.root", "")).toAbsolutePath());
   }
 
   /** Returns the commit that is checked out, for people; unknown if git cannot tell. */
-  String code() {
+  public String code() {
     try {
       Process git =
           new ProcessBuilder("git", "-C", root.toString(), "describe", "--always", "--dirty")
@@ -37,19 +41,19 @@ record Workspace(Path root) {
   }
 
   /** Writes a result and returns where it is, for people. */
-  Path write(String name, String extension, String content) throws IOException {
+  public Path write(String name, String extension, String content) throws IOException {
     Path file = output(name, extension);
     Files.writeString(file, content);
     return root.relativize(file);
   }
 
   /** Returns the result of an earlier run, if there is one. */
-  Optional<String> read(String name, String extension) throws IOException {
+  public Optional<String> read(String name, String extension) throws IOException {
     return read(output(name, extension));
   }
 
   /** Puts a file of the documentation in place and returns where it is, for people. */
-  Path publish(String name, String content) throws IOException {
+  public Path publish(String name, String content) throws IOException {
     Path file = document(name);
     Files.createDirectories(file.getParent());
     Files.writeString(file, content);

@@ -216,6 +216,11 @@ final class Connection {
     expires = NEVER;
   }
 
+  /** Returns the tick at which it has to be closed. */
+  int expires() {
+    return expires;
+  }
+
   /** Closes it if its time is over. */
   void closeIfExpired(int tick) {
     if (tick >= expires) {

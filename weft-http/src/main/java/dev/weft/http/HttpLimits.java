@@ -10,6 +10,8 @@ package dev.weft.http;
  * @param bodyBytes of a request
  * @param drainBytes of a request that are read to keep the connection, if the handler did not
  * @param connections open at once
+ * @param dropsIdle whether one that waits for a request makes room for a new one, if there are so
+ *     many; else the new one waits
  * @param idleConnections kept open without a request
  * @param firstSeconds from the connection to the first byte of its first request
  * @param idleSeconds without a request
@@ -23,6 +25,7 @@ record HttpLimits(
     long bodyBytes,
     long drainBytes,
     int connections,
+    boolean dropsIdle,
     int idleConnections,
     int firstSeconds,
     int idleSeconds,
@@ -51,12 +54,47 @@ record HttpLimits(
         positiveOr(property("weft.http.maxBody", 0), Long.MAX_VALUE),
         Math.max(0, property("sun.net.httpserver.drainAmount", 64 * 1024)),
         orElse(property("jdk.httpserver.maxConnections", 0), Integer.MAX_VALUE),
+        false,
         orElse(property("sun.net.httpserver.maxIdleConnections", Integer.MAX_VALUE), 0),
         shorter(idleSeconds, requestSeconds),
         idleSeconds,
         shorter(seconds(property("weft.http.maxHeadTime", 30)), requestSeconds),
         requestSeconds,
         seconds(property("sun.net.httpserver.maxRspTime", NONE)));
+  }
+
+  /** Returns these, with a head of so many bytes at most. */
+  HttpLimits withHeadBytes(int most) {
+    return new HttpLimits(
+        Math.min(most, headBytes),
+        headers,
+        bodyBytes,
+        drainBytes,
+        connections,
+        dropsIdle,
+        idleConnections,
+        firstSeconds,
+        idleSeconds,
+        headSeconds,
+        requestSeconds,
+        responseSeconds);
+  }
+
+  /** Returns these, with so many connections at most, of which idle ones make room for new ones. */
+  HttpLimits withConnections(int most) {
+    return new HttpLimits(
+        headBytes,
+        headers,
+        bodyBytes,
+        drainBytes,
+        Math.min(most, connections),
+        true,
+        idleConnections,
+        firstSeconds,
+        idleSeconds,
+        headSeconds,
+        requestSeconds,
+        responseSeconds);
   }
 
   private static long positiveOr(long value, long otherwise) {

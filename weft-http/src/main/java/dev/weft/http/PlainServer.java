@@ -15,7 +15,11 @@ import org.jspecify.annotations.Nullable;
  * HttpServerImpl} and {@code HttpsServerImpl}.
  */
 final class PlainServer extends HttpServer {
-  private final Server server = new Server(this, false);
+  private final Server server;
+
+  PlainServer(HttpLimits limits) {
+    server = new Server(this, false, limits);
+  }
 
   @Override
   public void bind(InetSocketAddress address, int backlog) throws IOException {

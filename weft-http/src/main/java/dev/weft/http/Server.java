@@ -19,6 +19,7 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,11 +45,15 @@ final class Server {
   private static final int TICKS_A_SECOND = 4;
   private static final Duration TICK = Duration.ofSeconds(1).dividedBy(TICKS_A_SECOND);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(5);
+
+  /** So many make room for new ones at once: to find them costs a look at all. */
+  private static final int DROPPED_AT_ONCE = 16;
+
   private static final System.Logger LOG = System.getLogger("dev.weft.http");
 
   private final HttpServer facade;
   private final boolean encrypted;
-  private final HttpLimits limits = HttpLimits.fromProperties();
+  private final HttpLimits limits;
   private final Contexts contexts = new Contexts();
 
   // that of requests which none of the program's contexts is for
@@ -75,9 +80,10 @@ final class Server {
   // only the clock writes it
   private volatile int tick;
 
-  Server(HttpServer facade, boolean encrypted) {
+  Server(HttpServer facade, boolean encrypted, HttpLimits limits) {
     this.facade = facade;
     this.encrypted = encrypted;
+    this.limits = limits;
     this.nothing = new Context(facade, "/", null);
   }
 
@@ -186,8 +192,20 @@ final class Server {
 
   private void awaitRoom() throws InterruptedException {
     while (open.get() >= limits.connections() && !stopping) {
+      if (limits.dropsIdle()) {
+        dropIdle();
+      }
       Fiber.sleep(LOOK_AGAIN);
     }
+  }
+
+  /** Closes some of the connections without a request, those first whose time is over first. */
+  private void dropIdle() {
+    connections.stream()
+        .filter(connection -> !connection.isBusy())
+        .sorted(Comparator.comparingInt(Connection::expires))
+        .limit(DROPPED_AT_ONCE)
+        .forEach(Connection::abort);
   }
 
   private void begin(Scheduler scheduler, FiberOptions options, TcpStream stream)

@@ -11,7 +11,11 @@ import org.jspecify.annotations.Nullable;
 
 /** An HTTPS server as the JDK's API has it; {@link PlainServer} says why the two are alike. */
 final class TlsServer extends HttpsServer {
-  private final Server server = new Server(this, true);
+  private final Server server;
+
+  TlsServer(HttpLimits limits) {
+    server = new Server(this, true, limits);
+  }
 
   @Override
   public void bind(InetSocketAddress address, int backlog) throws IOException {

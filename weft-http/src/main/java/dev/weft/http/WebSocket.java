@@ -136,6 +136,21 @@ public final class WebSocket implements AutoCloseable {
    * @throws IllegalArgumentException if one is no token of HTTP, or as above
    */
   public static HttpHandler handler(List<String> subprotocols, WebSocketHandler handler) {
+    return handler(subprotocols, Integer.MAX_VALUE, handler);
+  }
+
+  /**
+   * Like {@link #handler(List, WebSocketHandler)}, for messages of at most so many bytes, or {@code
+   * -Dweft.http.maxMessage} if that is less.
+   *
+   * @throws IllegalArgumentException if the limit is less than 1, or as above
+   */
+  public static HttpHandler handler(
+      List<String> subprotocols, int mostBytes, WebSocketHandler handler) {
+    if (mostBytes < 1) {
+      throw new IllegalArgumentException(
+          "a message must be allowed 1 byte or more, not " + mostBytes);
+    }
     List<String> known = List.copyOf(subprotocols);
     for (String name : known) {
       if (name.isEmpty() || !name.chars().allMatch(RequestHead::isToken)) {
@@ -146,7 +161,7 @@ public final class WebSocket implements AutoCloseable {
     return new WebSocketUpgrade(
         known,
         Objects.requireNonNull(handler, "handler"),
-        bytes(LIMIT_PROPERTY, USUAL_LIMIT, 1),
+        Math.min(mostBytes, bytes(LIMIT_PROPERTY, USUAL_LIMIT, 1)),
         bytes(DEFLATE_PROPERTY, USUAL_DEFLATE, 0));
   }
 

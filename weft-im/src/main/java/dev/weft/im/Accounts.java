@@ -37,13 +37,21 @@ final class Accounts {
     this.guard = guard;
   }
 
-  /** Makes a user. */
+  /** Makes a user, unless too many were made at that place just now. */
   void register(String place, String name, String password) throws Refusal, InterruptedException {
     Names.checkNew(name);
     String skeleton = Names.skeleton(name);
     Optional<String> rival = store.userLike(skeleton);
     if (rival.isPresent() || store.secret(name).isPresent()) {
       throw exists(name, rival.orElse(name));
+    }
+    Duration pause = guard.tryAccount(place);
+    if (pause.isPositive()) {
+      hold(pause);
+      throw new Refusal(
+          Code.LIMIT,
+          "too many new accounts from your address; try again in %d s"
+              .formatted(pause.toSeconds() + 1));
     }
     String secret = lane.run(place, () -> Passwords.secretOf(password));
     if (!store.addUser(name, skeleton, secret)) {
@@ -64,7 +72,7 @@ final class Accounts {
   void login(String place, String name, String password) throws Refusal, InterruptedException {
     Duration pause = guard.pauseBefore(place, name);
     if (pause.isPositive()) {
-      Fiber.sleep(pause.compareTo(LONGEST_HOLD) < 0 ? pause : LONGEST_HOLD);
+      hold(pause);
       throw tooSoon(pause);
     }
     String secret = store.secret(name).orElse(null);
@@ -87,6 +95,10 @@ final class Accounts {
     }
     guard.succeeded(place, name);
     upgrade(place, name, password, secret);
+  }
+
+  private static void hold(Duration pause) throws InterruptedException {
+    Fiber.sleep(pause.compareTo(LONGEST_HOLD) < 0 ? pause : LONGEST_HOLD);
   }
 
   private static Refusal tooSoon(Duration pause) {
@@ -133,6 +145,11 @@ final class Accounts {
       }
     }
     return known.user();
+  }
+
+  /** Returns how many hashes of passwords were asked for and had their turn. */
+  long hashes() {
+    return lane.done();
   }
 
   void forget(String token) {

@@ -45,7 +45,7 @@ sealed interface Command {
 
   record Rooms() implements Command {}
 
-  /** Asks with whom one has exchanged direct messages. */
+  /** Asks for the users with whom this user has exchanged direct messages. */
   record Directs() implements Command {}
 
   /** Asks for messages of a room, or those exchanged with a user if direct, with smaller ids. */

@@ -67,7 +67,7 @@ final class Database implements AutoCloseable {
   private static final int MOST_CAUSES = 20;
   private static final FiberOptions CALL = FiberOptions.named("im-database");
 
-  /** For whom a call is made. */
+  /** Which part of the server makes a call. */
   enum Lane {
     SESSIONS,
     NODE

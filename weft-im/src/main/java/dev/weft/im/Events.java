@@ -12,14 +12,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What users are told beside messages: that somebody has joined or left a room, or has invited
- * them. What other nodes tell waits for a fiber, which finds out whom it is for. Nobody is told
- * later: a client that was away asks with WHO, ROOMS and INVITATIONS.
+ * Sends users the events that are no messages: a user has joined a room, has left a room, or has
+ * invited another. An event of another node waits for a fiber, which looks up the receivers. Events
+ * are not stored: a client that was away asks with WHO, ROOMS and INVITATIONS.
  */
 final class Events implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("dev.weft.im");
 
-  /** So many of other nodes may wait. */
+  /** How many events of other nodes may wait for the fiber; more are dropped. */
   private static final int MOST_WAITING = 10_000;
 
   /**
@@ -50,7 +50,7 @@ final class Events implements AutoCloseable {
       }
       hub.tell(audience(asking, event.audience()), event.line(), event.except());
     } catch (StoreException e) {
-      // it has been told
+      // the database has logged its failure; the event is lost
     }
   }
 

@@ -15,9 +15,9 @@ import java.util.Map;
  * The way of all messages from the store to the clients of this node: a fiber reads what is newer
  * than its position, whenever it is told that there may be something, and hands it to the hub.
  *
- * <p>Ids are in the order of commits, so what it has not read yet has larger ids than what it has:
- * nothing is missed or taken twice, from whichever node. A hint that was lost (Redis was gone) is
- * made good by the next one, or by the look it takes every so often.
+ * <p>Ids are in the order of commits, so messages that the feed has not read yet have larger ids
+ * than those it has read: the feed misses none and takes none twice, whichever node stored them. If
+ * a hint is lost, as while Redis is gone, the next hint or the next regular look makes up for it.
  */
 final class Feed implements AutoCloseable {
   private static final Duration AFTER_FAILURE = Duration.ofMillis(250);
@@ -43,7 +43,7 @@ final class Feed implements AutoCloseable {
   /** Says that there may be new messages; never waits. */
   void hint() {
     try {
-      hints.trySend(true); // if there is one already, that one will do
+      hints.trySend(true); // a hint that waits already stands for this one too
     } catch (ChannelClosedException e) {
       // the server stops
     }
@@ -60,7 +60,7 @@ final class Feed implements AutoCloseable {
         try {
           deliverNew();
         } catch (StoreException e) {
-          hint(); // it has been told
+          hint(); // the database has logged its failure: look again
           Fiber.sleep(AFTER_FAILURE);
         }
       }

@@ -40,6 +40,9 @@ final class HashLane {
   @GuardedBy("this")
   private int running;
 
+  @GuardedBy("this")
+  private long done;
+
   /**
    * Creates it.
    *
@@ -77,6 +80,11 @@ final class HashLane {
   /** Returns how many callers wait for their turn. */
   synchronized int waiting() {
     return callers;
+  }
+
+  /** Returns how many callers have had their turn. */
+  synchronized long done() {
+    return done;
   }
 
   /** Returns null if it may run at once. */
@@ -121,6 +129,7 @@ final class HashLane {
   }
 
   private synchronized void leave() {
+    done++;
     Iterator<Map.Entry<String, Deque<CountDownLatch>>> places = waiting.entrySet().iterator();
     if (!places.hasNext()) {
       running--;

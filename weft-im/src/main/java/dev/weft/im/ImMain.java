@@ -16,7 +16,6 @@ import java.util.concurrent.CompletionException;
  */
 public final class ImMain {
   private static final int WRONG_USE = 2;
-  private static final String MESSAGE_LIMIT = "weft.http.maxMessage";
   private static final String USAGE =
       "usage: ./weft im [--port P] [--web-port P] [--bind ADDRESS] [--threads N]"
           + " [--database URL] [--redis URL] [--beat MS] [--tls CERT KEY] [--connections N]"
@@ -66,7 +65,6 @@ public final class ImMain {
       }
     }
     builder.origins(origins);
-    limitMessages();
     Scheduler scheduler = Scheduler.builder().name("im").threads(threads).build().start();
     // on a helper thread: to open a database and load classes takes long on a busy machine
     ImServer server = scheduler.go(() -> Weft.blocking(() -> builder.build().start())).join();
@@ -74,13 +72,6 @@ public final class ImMain {
     System.out.printf(
         "im: page at http%s://%s/, lines at %s%n",
         isSecure ? "s" : "", hostAndPort(server.webAddress()), hostAndPort(server.lineAddress()));
-  }
-
-  /** A WebSocket would take a megabyte from anybody; no line is that long. */
-  private static void limitMessages() {
-    if (System.getProperty(MESSAGE_LIMIT) == null) {
-      System.setProperty(MESSAGE_LIMIT, String.valueOf(4 * Command.MOST_BYTES));
-    }
   }
 
   private static String value(String option, Iterator<String> words) {

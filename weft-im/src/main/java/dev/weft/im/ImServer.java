@@ -71,7 +71,8 @@ public final class ImServer implements AutoCloseable {
               starting,
               new InetSocketAddress(config.host, config.webPort),
               config.tls,
-              new WebEndpoint.Trust(config.origins, config.behindProxy));
+              new WebEndpoint.Trust(config.origins, config.behindProxy),
+              config.limits.connections());
     } catch (IOException | RuntimeException e) {
       if (lines != null) {
         lines.close();

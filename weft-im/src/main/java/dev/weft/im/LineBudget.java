@@ -26,9 +26,13 @@ final class LineBudget {
     /** So many long answers of one user are computed at once: others want the database too. */
     private static final int READS_AT_ONCE = 2;
 
+    /** So many of its connections may wait for that. */
+    private static final int MOST_READERS = 32;
+
     private final String user;
     private final AtomicLong bytes = new AtomicLong();
     private final Semaphore reads = new Semaphore(READS_AT_ONCE);
+    private final Semaphore readers = new Semaphore(MOST_READERS);
 
     // guarded by the map of accounts
     private final Set<Outbox> outboxes = new HashSet<>();
@@ -39,6 +43,11 @@ final class LineBudget {
 
     Semaphore reads() {
       return reads;
+    }
+
+    /** Returns the places of those that have or wait for one of {@link #reads}. */
+    Semaphore readers() {
+      return readers;
     }
   }
 
@@ -72,7 +81,10 @@ final class LineBudget {
     outboxes.add(outbox);
   }
 
-  /** Counts a connection as one of a user's; what it has queued so far counts as nobody's. */
+  /**
+   * Counts a connection as one of a user's. Lines that were queued before the login count for the
+   * connection and in all, not for the user.
+   */
   Account loggedIn(Outbox outbox, String user) {
     return accounts.compute(
         user,

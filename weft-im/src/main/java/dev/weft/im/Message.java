@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id larger than the id of every message that was stored before
  * @param time in milliseconds since 1970
- * @param room where it was said, or null if it is a direct one
- * @param recipient whom it was told to, or null if it was said in a room
+ * @param room that the message was said in, or null if the message is direct
+ * @param recipient of a direct message, or null if the message was said in a room
  */
 record Message(
     long id,

@@ -63,9 +63,9 @@ final class Names {
   }
 
   /**
-   * Checks a name that somebody wants to give to a new user or room.
+   * Checks the name of a user or room that is to be made.
    *
-   * @throws Refusal if it would be hard to tell what it is
+   * @throws Refusal if readers could take the name for another
    */
   static void checkNew(String name) throws Refusal {
     if (CHECKER.failsChecks(name)) {

@@ -39,6 +39,7 @@ final class Node implements AutoCloseable {
   private final Journal journal;
   private final Marks marks;
   private final Events events;
+  private final ReadPace readPace = new ReadPace(System::nanoTime);
   private final Timer sweeps;
   private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
   private volatile boolean stopping;
@@ -92,7 +93,7 @@ final class Node implements AutoCloseable {
     try {
       hub.tell(ownStore.peers(user), "PRESENCE " + user + (online ? " online" : " away"), null);
     } catch (StoreException e) {
-      // it has been told; WHO tells the presence when the store is back
+      // the database has logged its failure; WHO tells the presence when the database is back
     } catch (RuntimeException e) {
       LOG.log(Level.ERROR, "cannot announce the presence of " + user, e);
     }
@@ -108,6 +109,10 @@ final class Node implements AutoCloseable {
 
   Accounts accounts() {
     return accounts;
+  }
+
+  ReadPace readPace() {
+    return readPace;
   }
 
   Events events() {

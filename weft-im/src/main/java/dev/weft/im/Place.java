@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * Where a client is, as far as limits care: an address of IPv4, or the first 64 bits of one of
@@ -16,10 +17,30 @@ final class Place {
 
   private Place() {}
 
+  /** Returns that of the client of a connection. */
   static String of(SocketAddress address) {
     return address instanceof InetSocketAddress internet && internet.getAddress() != null
         ? of(internet.getAddress())
         : address.toString();
+  }
+
+  /**
+   * Returns that of an address in an X-Forwarded-For header, with or without a port: {@code
+   * 192.0.2.1}, {@code 192.0.2.1:4711}, {@code 2001:db8::1}, {@code [2001:db8::1]:4711}; empty if
+   * it is none.
+   */
+  static Optional<String> ofForwarded(String text) {
+    String address = text;
+    if (text.startsWith("[") && text.contains("]")) {
+      address = text.substring(1, text.indexOf(']'));
+    } else if (text.indexOf(':') >= 0 && text.indexOf(':') == text.lastIndexOf(':')) {
+      address = text.substring(0, text.indexOf(':'));
+    }
+    try {
+      return Optional.of(of(InetAddress.ofLiteral(address)));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
   }
 
   private static String of(InetAddress address) {

@@ -42,9 +42,10 @@ import redis.clients.jedis.Transaction;
 final class RedisBus implements Bus {
   /*
    * Invariants:
-   *  - newest, changed: what is to be told; after a failure the talker tells all anew.
-   *  - dirty, stopped, lookAgain: what was heard. Only the talker acts on it, and only the talker
-   *    reads the users of other nodes, so what it knows is never replaced by something older.
+   *  - newest, changed: what the talker has to publish; after a failure the talker publishes all
+   *    anew.
+   *  - dirty, stopped, lookAgain: what the listener has heard. Only the talker acts on that, and
+   *    only the talker reads the users of other nodes, so nothing replaces them by older ones.
    *  - A node without users there is forgotten only if this node has been connected for as
    *    long as users last: after a restart of Redis it may not have come to write them yet.
    */
@@ -114,7 +115,7 @@ final class RedisBus implements Bus {
 
   @Override
   public void tell(String audience, @Nullable String alsoTo, String line) {
-    // if Redis has been gone for long there may be no room: events are not told later
+    // while Redis is gone the queue may be full: then the event is dropped, as events may be
     events.offer(audience + " " + (alsoTo == null ? NOBODY : alsoTo) + " " + line);
     wakeTalker();
   }

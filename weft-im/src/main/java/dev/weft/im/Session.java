@@ -1,9 +1,9 @@
 package dev.weft.im;
 
+import dev.weft.Fiber;
 import dev.weft.im.Outbox.Ended;
 import dev.weft.im.Refusal.Code;
 import dev.weft.im.Store.StoreException;
-import dev.weft.sync.Semaphore;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -36,7 +36,7 @@ final class Session {
   // set when the client logs in
   private LineBudget.@Nullable Account account;
 
-  // set once; the writer reads it after it got a message, which comes later
+  // set once, at login; the writer's callback reads it only for messages, which come after that
   private volatile @Nullable String user;
 
   // true once the client tells what it has seen
@@ -231,14 +231,30 @@ final class Session {
     }
   }
 
-  /** Computes a long answer, when not too many connections of the same user do. */
+  /**
+   * Computes a long answer, when not too many connections of the same user do, and at a pace. A
+   * connection that waits here does not notice that its client is gone: so only some may.
+   */
   private void read(String me, Command command) throws Refusal, InterruptedException, Ended {
-    Semaphore turns = Objects.requireNonNull(account).reads();
-    turns.acquire();
+    LineBudget.Account mine = Objects.requireNonNull(account);
+    if (!mine.readers().tryAcquire()) {
+      throw new Refusal(Code.LIMIT, "too many of your connections read at this moment");
+    }
     try {
-      outbox.send(commands.carryOut(me, command), 0);
+      mine.reads().acquire();
+      try {
+        Duration pause = node.readPace().pause(me);
+        if (pause.isPositive()) {
+          Fiber.sleep(pause);
+        }
+        List<String> lines = commands.carryOut(me, command);
+        node.readPace().took(me, lines.stream().mapToLong(String::length).sum());
+        outbox.send(lines, 0);
+      } finally {
+        mine.reads().release();
+      }
     } finally {
-      turns.release();
+      mine.readers().release();
     }
   }
 

@@ -2,7 +2,6 @@ package dev.weft.im;
 
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
@@ -10,6 +9,7 @@ import dev.weft.http.WebSocket;
 import dev.weft.http.WeftHttpServerProvider;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -21,6 +21,16 @@ import org.jspecify.annotations.Nullable;
 /** Where browsers connect: the page at {@code /}, and its WebSocket at {@code /chat}. */
 final class WebEndpoint implements AutoCloseable {
   private static final int BACKLOG = 1024;
+
+  /** What a browser sends, and cookies of other servers of the host. */
+  private static final int MOST_HEAD_BYTES = 8 * 1024;
+
+  /** A line that is a little too long is refused; a message of more ends the connection. */
+  private static final int MOST_MESSAGE_BYTES = 2 * Command.MOST_BYTES;
+
+  /** Connections for the page, beside those that become WebSockets. */
+  private static final int FOR_PAGES = 64;
+
   private static final Pattern FILE = Pattern.compile("[a-z0-9-]+\\.(html|js|css|svg|png|ico)");
   private static final Map<String, String> TYPES =
       Map.of(
@@ -48,7 +58,7 @@ final class WebEndpoint implements AutoCloseable {
           "X-Frame-Options", "DENY");
 
   /**
-   * Whom the server believes.
+   * What the server believes about where a client comes from.
    *
    * @param origins of pages that may connect, beside the server's own
    * @param forwarded whether a proxy in front tells the client's address
@@ -57,23 +67,31 @@ final class WebEndpoint implements AutoCloseable {
 
   private final Node node;
   private final HttpServer server;
-  private final HttpHandler chat;
   private final InetSocketAddress address;
   private final boolean isSecure;
   private final Trust trust;
 
-  WebEndpoint(Node node, InetSocketAddress at, @Nullable Tls tls, Trust trust) throws IOException {
+  /**
+   * Listens.
+   *
+   * @param connections how many WebSockets there may be
+   */
+  WebEndpoint(Node node, InetSocketAddress at, @Nullable Tls tls, Trust trust, int connections)
+      throws IOException {
+    WeftHttpServerProvider provider =
+        new WeftHttpServerProvider()
+            .withHeadBytes(MOST_HEAD_BYTES)
+            .withConnections((int) Math.min(Integer.MAX_VALUE, (long) connections + FOR_PAGES));
     this.node = node;
     this.trust = trust;
     this.isSecure = tls != null;
     if (tls == null) {
-      this.server = new WeftHttpServerProvider().createHttpServer(at, BACKLOG);
+      this.server = provider.createHttpServer(at, BACKLOG);
     } else {
-      HttpsServer secure = new WeftHttpServerProvider().createHttpsServer(at, BACKLOG);
+      HttpsServer secure = provider.createHttpsServer(at, BACKLOG);
       secure.setHttpsConfigurator(new HttpsConfigurator(tls.context()));
       this.server = secure;
     }
-    this.chat = WebSocket.handler(this::serve);
     this.address = server.getAddress();
     // one context: a context /chat would get /chat.js too
     server.createContext("/", this::handle);
@@ -90,7 +108,7 @@ final class WebEndpoint implements AutoCloseable {
   private void handle(HttpExchange exchange) throws IOException {
     String path = exchange.getRequestURI().getPath();
     if (path.equals("/chat") && isFromAllowedPage(exchange.getRequestHeaders())) {
-      chat.handle(exchange);
+      serve(exchange);
       return;
     }
     try (exchange) {
@@ -153,17 +171,31 @@ final class WebEndpoint implements AutoCloseable {
     }
   }
 
-  private void serve(WebSocket socket) {
-    new Session(node, new WebWire(socket, place(socket))).run();
+  private void serve(HttpExchange exchange) throws IOException {
+    String place;
+    try {
+      place = place(exchange);
+    } catch (UncheckedIOException e) {
+      exchange.close(); // the client is gone already
+      return;
+    }
+    WebSocket.handler(
+            List.of(),
+            MOST_MESSAGE_BYTES,
+            socket -> new Session(node, new WebWire(socket, place)).run())
+        .handle(exchange);
   }
 
-  private String place(WebSocket socket) {
-    List<String> forwarded = socket.requestHeaders().getOrDefault("X-Forwarded-For", List.of());
+  /** Returns where the client is: what the proxy in front says, if the server trusts one. */
+  private String place(HttpExchange exchange) {
+    List<String> forwarded =
+        exchange.getRequestHeaders().getOrDefault("X-Forwarded-For", List.of());
+    Optional<String> told = Optional.empty();
     if (trust.forwarded() && !forwarded.isEmpty()) {
       String all = forwarded.getLast();
-      return all.substring(all.lastIndexOf(',') + 1).strip();
+      told = Place.ofForwarded(all.substring(all.lastIndexOf(',') + 1).strip());
     }
-    return socket.toString().replaceFirst(".* of /?", "").replaceFirst(":[0-9]+$", "");
+    return told.orElseGet(() -> Place.of(exchange.getRemoteAddress()));
   }
 
   /** Lines over WebSocket: each is a text message. */

@@ -75,11 +75,24 @@ final class ImClient implements AutoCloseable {
   }
 
   static ImClient web(ImServer server) {
+    return web(server, null);
+  }
+
+  /** Connects by WebSocket, as a proxy does for a client at an address. */
+  static ImClient web(ImServer server, String forwardedFor) {
     ImClient client = new ImClient();
     HttpClient http = HttpClient.newHttpClient();
     InetSocketAddress at = server.webAddress();
-    URI url = URI.create("ws://" + at.getAddress().getHostAddress() + ":" + at.getPort() + "/chat");
-    WebSocket web = http.newWebSocketBuilder().buildAsync(url, client.new WebListener()).join();
+    String host = at.getAddress().getHostAddress();
+    URI url =
+        URI.create(
+            "ws://%s:%d/chat"
+                .formatted(host.contains(":") ? "[" + host + "]" : host, at.getPort()));
+    WebSocket.Builder builder = http.newWebSocketBuilder();
+    if (forwardedFor != null) {
+      builder.header("X-Forwarded-For", forwardedFor);
+    }
+    WebSocket web = builder.buildAsync(url, client.new WebListener()).join();
     client.sender = line -> web.sendText(line, true).join();
     client.closer =
         () -> {

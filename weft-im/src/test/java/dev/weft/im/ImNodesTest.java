@@ -286,6 +286,10 @@ class ImNodesTest {
       }
       assertThat(answer).startsWith("OK SAY ");
       assertThat(bob.text()).isEqualTo("2");
+      List<String> stored = bob.history("HISTORY tea").stream().map(ImClient::textOf).toList();
+      assertThat(stored.getFirst()).isEqualTo("1");
+      assertThat(stored.getLast()).isEqualTo("2");
+      assertThat(stored).containsOnlyOnce("1"); // what was refused may have come through
       bob.quit();
       try (ImClient again = ImClient.login(one, "bob")) {
         assertThat(again.eventsUntilNow()).isEmpty();

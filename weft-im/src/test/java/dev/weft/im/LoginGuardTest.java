@@ -61,6 +61,23 @@ class LoginGuardTest {
   }
 
   @Test
+  void accountsAreCountedByPlaceAndApartFromPasswords() {
+    for (int i = 0; i <= LoginGuard.FREE_ACCOUNTS; i++) {
+      assertThat(guard.tryAccount("p")).isZero();
+    }
+    for (int i = 0; i < 100; i++) { // what is refused does not count
+      assertThat(guard.tryAccount("p")).isEqualTo(Duration.ofSeconds(1));
+    }
+    assertThat(guard.tryAccount("q")).isZero();
+    assertThat(guard.pauseBefore("p", "ann")).isZero();
+    pass(Duration.ofSeconds(1));
+    assertThat(guard.tryAccount("p")).isZero();
+    assertThat(guard.tryAccount("p")).isPositive();
+    pass(Duration.ofMinutes(10));
+    assertThat(guard.tryAccount("p")).isZero();
+  }
+
+  @Test
   void whatWasWrongIsForgottenByHalves() {
     fail(16, "p", "ann");
     pass(Duration.ofMinutes(1));

@@ -17,13 +17,21 @@ final class ServerNode implements AutoCloseable {
   private final InetSocketAddress address;
 
   static ServerNode start(String database, String... more) throws Exception {
-    List<String> words = new ArrayList<>();
+    return startInside(List.of(), database, more);
+  }
+
+  /** Starts one behind other words, of a program that runs those that follow as a command. */
+  static ServerNode startInside(List<String> outside, String database, String... more)
+      throws Exception {
+    List<String> words = new ArrayList<>(outside);
+    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    words.addAll(List.of("-cp", System.getProperty("java.class.path")));
     words.add("@" + Path.of(System.getProperty("weft.root"), "weft.args"));
     words.add("-XX:+UseSerialGC");
     words.add("dev.weft.im.ImMain");
     words.addAll(List.of("--port", "0", "--web-port", "0", "--database", database));
     words.addAll(List.of(more));
-    return new ServerNode(Command.java(words.toArray(String[]::new)).start());
+    return new ServerNode(Command.of(words.toArray(String[]::new)).start());
   }
 
   private ServerNode(Process process) throws Exception {
@@ -39,6 +47,10 @@ final class ServerNode implements AutoCloseable {
 
   InetSocketAddress address() {
     return address;
+  }
+
+  long pid() {
+    return process.pid();
   }
 
   void kill() {

@@ -36,11 +36,7 @@ final class ServerProcess implements AutoCloseable {
   private ServerProcess(String name, TestServer server) {
     this.name = name;
     this.server = server;
-    // else a commit is answered before it is written, and a kill would undo it
-    url =
-        name.equals("postgres")
-            ? server.url() + "&options=-c%20synchronous_commit=on"
-            : server.url();
+    url = server.url();
     process = server.process();
   }
 

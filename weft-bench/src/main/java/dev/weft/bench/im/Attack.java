@@ -55,18 +55,34 @@ final class Attack implements AutoCloseable {
   }
 
   /** Sockets that send a byte now and then and never end a line. */
-  static Attack slowLoris(Scheduler scheduler, InetSocketAddress server, int connections) {
+  static Attack slowLines(Scheduler scheduler, InetSocketAddress server, int connections) {
     return new Attack(
         scheduler,
         connections,
         number -> {
           try (LineSocket socket = LineSocket.lines(server)) {
-            while (true) {
-              socket.drip();
-              Fiber.sleep(DRIP);
-            }
+            drip(socket);
           }
         });
+  }
+
+  /** Sockets at the port of the page that send most of a request at once, and never its end. */
+  static Attack slowRequests(Scheduler scheduler, InetSocketAddress server, int connections) {
+    return new Attack(
+        scheduler,
+        connections,
+        number -> {
+          try (LineSocket socket = LineSocket.halfRequest(server)) {
+            drip(socket);
+          }
+        });
+  }
+
+  private static void drip(LineSocket socket) throws IOException, InterruptedException {
+    while (true) {
+      socket.drip();
+      Fiber.sleep(DRIP);
+    }
   }
 
   /** Connections of one user that ask for much history and read none of it. */

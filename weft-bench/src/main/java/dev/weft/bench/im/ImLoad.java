@@ -1,15 +1,21 @@
 package dev.weft.bench.im;
 
 import dev.weft.Scheduler;
+import dev.weft.bench.Workspace;
+import dev.weft.bench.report.Environment;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -26,6 +32,8 @@ public final class ImLoad {
   private static final int WRONG_LOGINS = 150;
   private static final int SLOW_LORIS = 2_000;
   private static final int BOMBS = 50;
+  private static final String ONE_NODE = "im-load";
+  private static final String TWO_NODES = "im-load-nodes";
 
   @Option(names = "--clients", description = "How many clients; ${DEFAULT-VALUE}.")
   private int clients = 10_000;
@@ -45,11 +53,26 @@ public final class ImLoad {
   @Option(names = "--quick", description = "500 clients, 20 rooms, 5,000 deliveries, 5 seconds.")
   private boolean quick;
 
-  private final Path root = Path.of(System.getProperty("weft.root", "")).toAbsolutePath();
+  @Option(names = "--check", description = "Exit with status 1 if a bar is missed.")
+  private boolean check;
+
+  @Option(
+      names = "--page",
+      description =
+          "Measure nothing: put the results in target/bench into docs/img and docs/numbers.")
+  private boolean page;
+
+  private final Workspace workspace;
+
+  // null for that of ./weft im
+  private final ImNode.@Nullable Program server;
   private final PrintStream out;
   private final PrintStream err;
 
-  private ImLoad(PrintStream out, PrintStream err) {
+  private ImLoad(
+      Workspace workspace, ImNode.@Nullable Program server, PrintStream out, PrintStream err) {
+    this.workspace = workspace;
+    this.server = server;
     this.out = out;
     this.err = err;
   }
@@ -57,11 +80,23 @@ public final class ImLoad {
   /**
    * Runs {@code ./weft bench im-load} with its options.
    *
-   * @return 0; 1 if something was lost, doubled or out of order; 2 if it cannot run
+   * @return 0; 1 if something was lost, doubled or out of order, or with {@code --check} if a bar
+   *     was missed; 2 if it cannot run
    */
-  public static int run(PrintStream out, PrintStream err, String... args)
+  public static int run(Workspace workspace, PrintStream out, PrintStream err, String... args)
       throws InterruptedException {
-    ImLoad load = new ImLoad(out, err);
+    return run(workspace, null, out, err, args);
+  }
+
+  /** Runs with another server than that of {@code ./weft im}. */
+  static int run(
+      Workspace workspace,
+      ImNode.@Nullable Program server,
+      PrintStream out,
+      PrintStream err,
+      String... args)
+      throws InterruptedException {
+    ImLoad load = new ImLoad(workspace, server, out, err);
     CommandLine line = new CommandLine(load);
     try {
       line.parseArgs(args);
@@ -73,17 +108,25 @@ public final class ImLoad {
       line.usage(out);
       return 0;
     }
-    try (Scheduler scheduler = Scheduler.builder().name("load").build().start()) {
-      List<String> faults = scheduler.go(() -> load.run(scheduler)).join();
-      faults.forEach(fault -> out.println("FAULT " + fault));
-      return faults.isEmpty() ? 0 : 1;
-    } catch (RuntimeException e) {
+    try {
+      if (load.page) {
+        return load.publish();
+      }
+      LoadReport report = load.measure();
+      return load.finish(report, String.join(" ", args));
+    } catch (IOException | RuntimeException e) {
       err.println("im-load: " + e.getMessage());
       return 2;
     }
   }
 
-  private List<String> run(Scheduler scheduler) throws Exception {
+  private LoadReport measure() throws InterruptedException {
+    try (Scheduler scheduler = Scheduler.builder().name("load").build().start()) {
+      return scheduler.go(() -> measure(scheduler)).join();
+    }
+  }
+
+  private LoadReport measure(Scheduler scheduler) throws Exception {
     if (quick) {
       clients = 500;
       rooms = 20;
@@ -110,10 +153,17 @@ public final class ImLoad {
   /** One user more than clients: that of the history bomb. */
   private Population prepared(String database, String... more) throws Exception {
     err.println("im-load: writing users and rooms");
-    ImNode.start(root, database, more).close(); // makes the tables
-    Path jars = root.resolve("target").resolve("launch").resolve("weft-im");
-    new Population(clients + 1, rooms).write(jars, database);
+    start(database, more).close(); // makes the tables
+    new Population(clients + 1, rooms).write(program().jars(), database);
     return new Population(clients, rooms);
+  }
+
+  private ImNode start(String database, String... more) throws IOException {
+    return ImNode.start(program(), database, more);
+  }
+
+  private ImNode.Program program() throws IOException {
+    return server == null ? ImNode.Program.launched(workspace.root()) : server;
   }
 
   private LoadClient.Connector connector(int client, ImNode... all) {
@@ -133,29 +183,62 @@ public final class ImLoad {
 
   // ---- one node ----
 
-  private List<String> oneNode(Scheduler scheduler, Path folder) throws Exception {
+  private LoadReport oneNode(Scheduler scheduler, Path folder) throws Exception {
     String database = "jdbc:h2:" + folder.resolve("im");
     Population population = prepared(database);
-    List<Phase> phases = new ArrayList<>();
     LoadRun run = new LoadRun(scheduler, err, messagesPerSecond());
-    try (ImNode node = ImNode.start(root, database)) {
-      long before = node.liveBytes();
+    try (ImNode node = start(database)) {
+      long heapBefore = node.liveBytes();
+      long residentBefore = node.residentBytes();
       run.connect(population, connectors(node));
-      long memory = (node.liveBytes() - before) / clients;
+      long heap = node.liveBytes();
+      long heapOfClient = (heap - heapBefore) / clients;
+      List<String> memory =
+          List.of(
+              memoryLine("live heap after a collection", heapBefore, heap),
+              memoryLine("resident, free heap included", residentBefore, node.residentBytes()));
       run.talk("warm-up", length(), node);
-      phases.add(run.talk("load", length(), node));
+      List<Phase> quiet = new ArrayList<>();
+      List<Phase> attacks = new ArrayList<>();
+      quiet.add(run.talk("quiet", length(), node));
       try (Attack _ = Attack.wrongLogins(scheduler, node.lines(), WRONG_LOGINS)) {
-        phases.add(run.talk(WRONG_LOGINS + " wrong logins", length(), node));
+        attacks.add(run.talk(WRONG_LOGINS + " wrong logins", length(), node));
       }
-      try (Attack _ = Attack.slowLoris(scheduler, node.lines(), SLOW_LORIS)) {
-        phases.add(run.talk(SLOW_LORIS + " slow loris", length(), node));
+      int slow = Math.min(SLOW_LORIS, 4 * clients);
+      try (Attack _ = Attack.slowLines(scheduler, node.lines(), slow)) {
+        attacks.add(run.talk(slow + " slow lines", length(), node));
+      }
+      try (Attack _ = Attack.slowRequests(scheduler, node.web(), slow)) {
+        attacks.add(run.talk(slow + " slow requests", length(), node));
       }
       try (Attack _ = Attack.historyBomb(scheduler, node.lines(), BOMBS, clients)) {
-        phases.add(run.talk(BOMBS + " history bombs", length(), node));
+        attacks.add(run.talk(BOMBS + " history bombs", length(), node));
       }
-      out.printf("memory a client: %,d bytes of the server's heap%n", memory);
-      return report("one node", run, phases);
+      quiet.add(run.talk("quiet again", length(), node));
+      run.end();
+      List<Phase> phases = new ArrayList<>(attacks);
+      phases.addFirst(quiet.getFirst());
+      phases.addLast(quiet.getLast());
+      return new LoadReport(
+          ONE_NODE,
+          "one node",
+          asked(),
+          phases,
+          memory,
+          counts(run),
+          LoadBars.ofOneNode(quiet, attacks, deliveries, heapOfClient),
+          run.faults());
     }
+  }
+
+  private String memoryLine(String what, long before, long after) {
+    return String.format(
+        Locale.ROOT,
+        "%s: %,d MB without clients, %,d MB with all, %,d bytes a client",
+        what,
+        before >> 20,
+        after >> 20,
+        (after - before) / clients);
   }
 
   private Duration length() {
@@ -164,70 +247,83 @@ public final class ImLoad {
 
   // ---- two nodes ----
 
-  private List<String> twoNodes(Scheduler scheduler) throws Exception {
-    List<Phase> phases = new ArrayList<>();
+  private LoadReport twoNodes(Scheduler scheduler) throws Exception {
     LoadRun run = new LoadRun(scheduler, err, messagesPerSecond());
-    try (Helper postgres = Helper.start(root, "postgres");
-        Helper redis = Helper.start(root, "redis")) {
-      // a commit is answered when it is written
-      String database = postgres.url() + "&options=-c%20synchronous_commit=on";
+    try (Helper postgres = Helper.start(workspace.root(), "postgres");
+        Helper redis = Helper.start(workspace.root(), "redis")) {
+      String database = postgres.url();
       String[] bus = {"--redis", redis.url(), "--beat", "500"};
       Population population = prepared(database, bus);
-      try (ImNode one = ImNode.start(root, database, bus);
-          ImNode two = ImNode.start(root, database, bus)) {
+      try (ImNode one = start(database, bus);
+          ImNode two = start(database, bus)) {
         run.connect(population, connectors(one, two));
         run.talk("warm-up", length(), one);
-        phases.add(run.talk("two nodes", length(), one));
+        Phase quiet = run.talk("two nodes", length(), one);
         scheduler.go(two::kill);
-        phases.add(run.talk("one was killed", length(), one));
-        return report("two nodes", run, phases);
+        Phase killed = run.talk("one was killed", length(), one);
+        run.end();
+        return new LoadReport(
+            TWO_NODES,
+            "two nodes",
+            asked(),
+            List.of(quiet, killed),
+            List.of(),
+            counts(run),
+            LoadBars.ofTwoNodes(quiet, deliveries),
+            run.faults());
       }
     }
   }
 
   // ---- what came of it ----
 
-  private List<String> report(String title, LoadRun run, List<Phase> phases)
-      throws IOException, InterruptedException {
-    run.end();
+  private Map<String, Number> asked() {
+    Map<String, Number> asked = new LinkedHashMap<>();
+    asked.put("clients", clients);
+    asked.put("rooms", rooms);
+    asked.put("deliveries a second", deliveries);
+    return asked;
+  }
+
+  private static Map<String, Number> counts(LoadRun run) {
+    Map<String, Number> counts = new LinkedHashMap<>();
+    counts.put("messages acknowledged", run.acknowledged());
+    counts.put("deliveries", run.totals().received.get());
+    counts.put("again after a reconnect", run.totals().doubled.get());
+    counts.put("reconnects", run.totals().reconnects.get());
+    counts.put("refused", run.totals().refused.get());
+    return counts;
+  }
+
+  /** Prints the report and keeps it; returns the exit status. */
+  private int finish(LoadReport report, String commandLine) throws IOException {
+    out.print(report.text());
+    Environment environment =
+        Environment.here(
+            workspace.code(),
+            ImNode.flags(),
+            ("./weft bench im-load " + commandLine).strip(),
+            1,
+            quick);
+    String picture =
+        LoadPicture.of("Weft chat, " + report.title() + ": 99 % latency", report.phases());
     out.printf(
-        Locale.ROOT,
-        "%s: %,d clients in %d rooms, %,d deliveries a second asked for%n",
-        title,
-        clients,
-        rooms,
-        deliveries);
-    out.printf(
-        "%-20s %12s %9s %9s %9s %9s %12s %8s%n",
-        "", "deliveries/s", "50 % ms", "99 % ms", "99.9 %", "max", "CPU us each", "RSS MB");
-    for (Phase phase : phases) {
-      out.printf(
-          Locale.ROOT,
-          "%-20s %,12.0f %9.2f %9.2f %9.2f %9.2f %12.1f %8d%n",
-          phase.name(),
-          phase.perSecond(),
-          phase.millis(50),
-          phase.millis(99),
-          phase.millis(99.9),
-          phase.millis(100),
-          phase.cpuMicrosPerDelivery(),
-          phase.residentBytes() >> 20);
+        "%s, %s%n",
+        workspace.write(report.name(), "svg", picture),
+        workspace.write(report.name(), "json", report.json(environment)));
+    return !report.faults().isEmpty() || (check && !report.allMet()) ? 1 : 0;
+  }
+
+  /** Puts the results of earlier runs into the documentation. */
+  private int publish() throws IOException {
+    for (String name : List.of(ONE_NODE, TWO_NODES)) {
+      Optional<String> picture = workspace.read(name, "svg");
+      Optional<String> result = workspace.read(name, "json");
+      if (picture.isPresent() && result.isPresent()) {
+        out.println(workspace.publish("img/" + name + ".svg", picture.get()));
+        out.println(workspace.publish("numbers/" + name + ".json", result.get()));
+      }
     }
-    List<String> faults = run.faults();
-    out.printf(
-        "%,d messages acknowledged, %,d deliveries, %,d again after a reconnect, %,d reconnects,"
-            + " %,d refused: %s%n",
-        run.acknowledged(),
-        run.totals().received.get(),
-        run.totals().doubled.get(),
-        run.totals().reconnects.get(),
-        run.totals().refused.get(),
-        faults.isEmpty() ? "each member heard each once, in one order" : "FAULTS");
-    Path picture =
-        Files.createDirectories(root.resolve("target").resolve("bench"))
-            .resolve("im-load-" + nodes + ".svg");
-    Files.writeString(picture, LoadPicture.of("Weft chat, " + title + ": 99 % latency", phases));
-    out.println("picture: " + root.relativize(picture));
-    return faults;
+    return 0;
   }
 }

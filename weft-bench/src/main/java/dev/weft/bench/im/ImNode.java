@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** {@code ./weft im} in a process of its own, which can be measured, stopped and killed. */
 final class ImNode implements AutoCloseable {
@@ -25,9 +26,33 @@ final class ImNode implements AutoCloseable {
   private final InetSocketAddress web;
   private final InetSocketAddress lines;
 
-  static ImNode start(Path root, String database, String... more) throws IOException {
-    List<String> command = new ArrayList<>();
-    command.addAll(List.of(root.resolve("weft").toString(), "im"));
+  /**
+   * The server, to be started.
+   *
+   * @param command what starts it, without options
+   * @param jars the class path that its JDBC drivers are on
+   */
+  record Program(List<String> command, List<Path> jars) {
+    Program {
+      command = List.copyOf(command);
+      jars = List.copyOf(jars);
+    }
+
+    /** Returns what {@code ./weft im} starts; its jars are there when it has been started once. */
+    static Program launched(Path root) throws IOException {
+      List<String> command = List.of(root.resolve("weft").toString(), "im");
+      Path folder = root.resolve("target").resolve("launch").resolve("weft-im");
+      if (!Files.isDirectory(folder)) {
+        return new Program(command, List.of());
+      }
+      try (Stream<Path> files = Files.list(folder)) {
+        return new Program(command, files.toList());
+      }
+    }
+  }
+
+  static ImNode start(Program program, String database, String... more) throws IOException {
+    List<String> command = new ArrayList<>(program.command());
     command.addAll(List.of("--port", "0", "--web-port", "0", "--database", database));
     command.addAll(List.of(more));
     ProcessBuilder builder = new ProcessBuilder(command);
@@ -48,6 +73,11 @@ final class ImNode implements AutoCloseable {
     }
     web = new InetSocketAddress(ready.group(1), Integer.parseInt(ready.group(2)));
     lines = new InetSocketAddress(ready.group(3), Integer.parseInt(ready.group(4)));
+  }
+
+  /** Returns the flags that the server's JVM gets beside those of Weft. */
+  static List<String> flags() {
+    return List.of(HEAP);
   }
 
   InetSocketAddress web() {

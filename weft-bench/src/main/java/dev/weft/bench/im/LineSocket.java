@@ -12,6 +12,9 @@ final class LineSocket implements AutoCloseable {
   private static final int TEXT = 1;
   private static final int CLOSE = 8;
 
+  /** The head of the request just fits, so that it takes as much memory as it can. */
+  private static final int LONG_HEADER = 7_000;
+
   private final TcpStream stream;
   private final boolean isWeb;
   private byte[] buffer = new byte[512];
@@ -52,6 +55,14 @@ final class LineSocket implements AutoCloseable {
   void send(String line) throws IOException {
     byte[] text = (isWeb ? line : line + "\n").getBytes(StandardCharsets.UTF_8);
     stream.write(isWeb ? frame(text) : text);
+  }
+
+  /** Connects by TCP to the port of the page, and begins a request that never ends. */
+  static LineSocket halfRequest(InetSocketAddress address) throws IOException {
+    LineSocket socket = new LineSocket(TcpStream.connect(address), true);
+    String head = "GET / HTTP/1.1\r\nHost: x\r\nA: " + "a".repeat(LONG_HEADER);
+    socket.stream.write(head.getBytes(StandardCharsets.US_ASCII));
+    return socket;
   }
 
   /** Sends one more byte of a line that never ends. */

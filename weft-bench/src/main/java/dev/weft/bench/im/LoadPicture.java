@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /** The 99 % latency of each second as an SVG: a line over time, and the phases below it. */
 final class LoadPicture {
-  private static final int WIDTH = 900;
+  private static final int WIDTH = 1120;
   private static final int HEIGHT = 360;
   private static final int LEFT = 70;
   private static final int TOP = 50;

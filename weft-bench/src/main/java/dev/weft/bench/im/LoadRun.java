@@ -167,6 +167,7 @@ final class LoadRun {
     return faults;
   }
 
+  /** Returns how many messages clients said that the server has acknowledged. */
   long acknowledged() {
     return clients.stream().mapToLong(client -> client.acknowledged().length).sum();
   }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -16,7 +15,6 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Properties;
-import java.util.stream.Stream;
 
 /**
  * The users and rooms of a load, written into the server's database, each user with a token. To
@@ -45,9 +43,9 @@ record Population(int clients, int rooms) {
   /**
    * Fills the tables, which the server has made.
    *
-   * @param jars the folder of the server's jars, for its JDBC drivers
+   * @param jars those of the server, for its JDBC drivers
    */
-  void write(Path jars, String url) throws IOException, SQLException {
+  void write(List<Path> jars, String url) throws IOException, SQLException {
     try (Connection database = connect(jars, url)) {
       database.setAutoCommit(false);
       try (PreparedStatement room =
@@ -76,12 +74,10 @@ record Population(int clients, int rooms) {
     }
   }
 
-  private static Connection connect(Path jars, String url) throws IOException, SQLException {
+  private static Connection connect(List<Path> jars, String url) throws IOException, SQLException {
     List<URL> urls = new ArrayList<>();
-    try (Stream<Path> files = Files.list(jars)) {
-      for (Path file : files.toList()) {
-        urls.add(file.toUri().toURL());
-      }
+    for (Path file : jars) {
+      urls.add(file.toUri().toURL());
     }
     String driver = url.startsWith("jdbc:h2:") ? "org.h2.Driver" : "org.postgresql.Driver";
     try {

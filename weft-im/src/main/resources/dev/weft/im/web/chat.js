@@ -1,4 +1,14 @@
-// The chat page of Weft's instant-messaging server.
+// The program of the chat page of Weft's instant-messaging server: speaks the server's protocol over
+// a WebSocket, keeps what it knows of conversations, and shows that.
+//
+//   Connection ──events──► what is known ──► showing        user ──► what the user does ──► ask()
+//   (protocol)             (conversations, presence, …)               (goes to the connection)
+//
+// One file, in this order: the protocol, what is known, connecting, rooms and history, sending,
+// opening and leaving, showing, notices, what the user does. The parts share the variables under
+// "what is known", and nearly each function changes them and what is shown: as modules they would
+// have to hand these variables round, as modules cannot assign what they import. Only the protocol
+// (class Connection) knows of no other part. The page needs no build and no library.
 //
 // What holds at any time:
 //  - A message is known by its id: it is shown once, and messages are shown in the order of ids.
