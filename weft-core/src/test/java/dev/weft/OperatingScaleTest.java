@@ -3,7 +3,11 @@ package dev.weft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.channel.Channel;
+import dev.weft.internal.sched.LookHolds;
 import dev.weft.testkit.Feature;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
@@ -17,6 +21,9 @@ import org.junit.jupiter.api.Timeout;
 class OperatingScaleTest {
   private static final int MANY = 1_000_000;
   private static final int MOST_TRIES = 100;
+
+  /** Calls of stats() of which every hold of the worker's lock is measured. */
+  private static final int CALLS = 20;
 
   /**
    * Makes a million fibers wait at three different places, looks at them, and tells what it saw.
@@ -32,6 +39,7 @@ class OperatingScaleTest {
       while (scheduler.stats().waiting() < MANY) {
         Thread.sleep(20);
       }
+      measureHolds(scheduler);
       measurePauses(scheduler);
       long began = System.nanoTime();
       GroupedDump dump = scheduler.groupedDump();
@@ -45,6 +53,58 @@ class OperatingScaleTest {
         receive(channel, depth - 1);
       } else {
         channel.receive();
+      }
+    }
+
+    /**
+     * Tells of each time for which a call of stats() held the lock of the worker, in all calls: how
+     * many fibers it handled at most, and how often it took more than a millisecond. The time is
+     * that of the CPU: another process may take the core from the thread at any moment, but then
+     * stats() does not work. Interrupts count as its work, so the same number of times without the
+     * lock is measured too.
+     */
+    private static void measureHolds(Scheduler scheduler) {
+      Holds holds = new Holds();
+      LookHolds.observe(holds);
+      for (int i = 0; i < CALLS; i++) {
+        scheduler.stats();
+      }
+      LookHolds.observe(null);
+      Holds without = new Holds();
+      Object[] places = new Object[1_024];
+      long copied = 0;
+      for (long i = 0; i < holds.count; i++) {
+        without.began();
+        copied += Arrays.copyOf(places, 256).length;
+        without.ended(256);
+      }
+      System.out.println("holds " + holds.count + " of " + copied / 256);
+      System.out.println("most fibers " + holds.mostFibers);
+      System.out.println("longest hold " + holds.longest / 1_000 + " µs");
+      System.out.println("holds over a millisecond " + holds.tooLong);
+      System.out.println("over a millisecond without " + without.tooLong);
+    }
+
+    private static final class Holds extends LookHolds {
+      private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+      private long began;
+      private long count;
+      private long longest;
+      private int tooLong;
+      private int mostFibers;
+
+      @Override
+      protected void began() {
+        began = threads.getCurrentThreadCpuTime();
+      }
+
+      @Override
+      protected void ended(int fibers) {
+        long held = threads.getCurrentThreadCpuTime() - began;
+        count++;
+        longest = Math.max(longest, held);
+        tooLong += held > 1_000_000 ? 1 : 0;
+        mostFibers = Math.max(mostFibers, fibers);
       }
     }
 
@@ -115,6 +175,13 @@ class OperatingScaleTest {
             Waiters.class.getName());
     System.out.print(result.output());
     assertThat(result.exitStatus()).as(result.output()).isZero();
+    assertThat(number(result.output(), "holds (\\d+) of"))
+        .as("every part of every call is seen")
+        .isGreaterThan((long) CALLS * MANY / 256);
+    assertThat(number(result.output(), "most fibers (\\d+)")).isEqualTo(256);
+    // a call that holds the worker for too long does so each time, or in some of the 20 calls
+    assertThat(number(result.output(), "holds over a millisecond (\\d+)"))
+        .isLessThanOrEqualTo(number(result.output(), "over a millisecond without (\\d+)") + 2);
     long without = number(result.output(), "without stats (\\d+) µs");
     assertThat(number(result.output(), "longest pause (\\d+) µs"))
         .isLessThan(Math.max(1_000, 2 * without));

@@ -22,6 +22,7 @@ record TopFigures(
    * One scheduler.
    *
    * @param ageMillis how old the counts of fibers are
+   * @param apart how many of the fibers are set apart because they compute
    */
   record OfScheduler(
       String name,
@@ -34,6 +35,7 @@ record TopFigures(
       long begun,
       long ended,
       long ageMillis,
+      int apart,
       List<OfWorker> workers) {
     int fibers() {
       return ready + running + sleeping + waiting + blocking + awaitingHelper;
@@ -136,6 +138,7 @@ record TopFigures(
           number(),
           number(),
           number(),
+          next < fields.length ? small() : 0, // an older process does not tell
           new ArrayList<>());
     }
 

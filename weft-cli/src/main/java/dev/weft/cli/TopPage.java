@@ -131,6 +131,9 @@ record TopPage(
     addState(out, scheduler.waiting(), "waiting");
     addState(out, scheduler.blocking(), "blocking");
     addState(out, scheduler.awaitingHelper(), "awaiting a helper");
+    if (scheduler.apart() > 0) {
+      out.append(" (").append(number(scheduler.apart())).append(" of them set apart)");
+    }
     return out.toString();
   }
 

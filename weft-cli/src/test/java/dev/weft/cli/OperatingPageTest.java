@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
+import dev.weft.testkit.TestServer;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +25,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Feature({"O1", "O2"})
 @Timeout(60)
 class OperatingPageTest {
+  private static final int COLUMNS = 130;
+  private static final int ROWS = 24;
   private static final Path PAGE = Script.ROOT.resolve("docs/operating.md");
 
   @BeforeAll
@@ -84,6 +87,34 @@ class OperatingPageTest {
       if (isWritten()) {
         String written = Matcher.quoteReplacement(found.replaceAll("process \\d+", "process 4711"));
         Files.writeString(PAGE, output(page, illness).replaceFirst("$1" + written + "$3"));
+      }
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /** The pictures of the screen of {@code ./weft top} in the page. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "hog     | 100% +[0-9.,]+ m?s +[0-9] +report",
+        "helpers | helpers 64 of 64, 36 calls wait",
+      })
+  void theScreenShowsTheIllness(String illness, String sign) throws Exception {
+    Process process =
+        Script.weft("run", "examples/Sick.java", illness).in(Script.ROOT).startWithErrors();
+    try (BufferedReader out = process.inputReader();
+        TestServer tmux = TestServer.start("tmux")) {
+      Thread.ofVirtual().start(() -> process.errorReader().lines().forEach(line -> {}));
+      assertThat(out.readLine()).isEqualTo("process " + process.pid());
+      TopScreen screen = TopScreen.of(tmux, process.pid(), COLUMNS, ROWS);
+      Pattern shown = Pattern.compile(sign);
+      screen.await(sign, lines -> lines.stream().anyMatch(line -> shown.matcher(line).find()));
+      String svg = screen.svg(COLUMNS).replaceFirst("process \\d+", "process 4711");
+      assertThat(svg).contains("scheduler service").contains("fill=\"#10131a\">c CPU");
+      if (isWritten()) {
+        Files.writeString(Script.ROOT.resolve("docs/img/top-" + illness + ".svg"), svg);
       }
     } finally {
       process.destroyForcibly();

@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
 import dev.weft.testkit.TestServer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,56 +19,6 @@ class TopTest {
   @Timeout(value = 5, unit = TimeUnit.MINUTES)
   static void build() throws Exception {
     Script.weft("run", "examples/Hello.java").in(Script.ROOT).run();
-  }
-
-  /** A terminal of 140 times 30 characters. */
-  private record Screen(String socket) {
-    private String tmux(String... words) throws Exception {
-      List<String> all = new ArrayList<>(List.of("tmux", "-S", socket));
-      all.addAll(List.of(words));
-      Command.Result result = Command.of(all.toArray(String[]::new)).run();
-      assertThat(result.stderr()).isEmpty();
-      return result.stdout();
-    }
-
-    /** Opens a terminal in which {@code ./weft top} looks into the process. */
-    static Screen of(TestServer server, Process process) throws Exception {
-      Screen screen = new Screen(server.url());
-      String command =
-          "JAVA_HOME='%s' XDG_CACHE_HOME='%s' '%s' top %d; echo status $?; sleep 60"
-              .formatted(
-                  System.getProperty("java.home"),
-                  Script.CACHE,
-                  Script.ROOT.resolve("weft"),
-                  process.pid());
-      screen.tmux("new-session", "-d", "-x", "140", "-y", "30", command);
-      return screen;
-    }
-
-    boolean showsCursor() throws Exception {
-      return tmux("display-message", "-p", "#{cursor_flag}").strip().equals("1");
-    }
-
-    void press(String... keys) throws Exception {
-      for (String key : keys) {
-        tmux("send-keys", key);
-      }
-    }
-
-    /** Returns the lines of the screen as soon as they are as expected. */
-    List<String> await(String what, Predicate<List<String>> condition) throws Exception {
-      long begin = System.nanoTime();
-      while (true) {
-        List<String> lines = tmux("capture-pane", "-p").lines().toList();
-        if (condition.test(lines)) {
-          return lines;
-        }
-        if (System.nanoTime() - begin > TimeUnit.SECONDS.toNanos(20)) {
-          throw new AssertionError("the screen has no " + what + ":\n" + String.join("\n", lines));
-        }
-        LockSupport.parkNanos(50_000_000);
-      }
-    }
   }
 
   private static int firstFiber(List<String> lines) {
@@ -92,7 +39,7 @@ class TopTest {
   void theScreenIsLiveAndObeysKeys() throws Exception {
     Process victim = Victim.start();
     try (TestServer tmux = TestServer.start("tmux")) {
-      Screen screen = Screen.of(tmux, victim);
+      TopScreen screen = TopScreen.of(tmux, victim.pid(), 140, 30);
       List<String> lines = screen.await("hottest fiber", found -> isFirst(found, " burner "));
       assertThat(lines)
           .anyMatch(line -> line.startsWith("process " + victim.pid() + "  CPU "))
@@ -128,7 +75,7 @@ class TopTest {
   void theScreenObeysWhileTheProcessIsStopped() throws Exception {
     Process victim = Victim.start();
     try (TestServer tmux = TestServer.start("tmux")) {
-      Screen screen = Screen.of(tmux, victim);
+      TopScreen screen = TopScreen.of(tmux, victim.pid(), 140, 30);
       screen.await("hottest fiber", found -> isFirst(found, " burner "));
       assertThat(screen.showsCursor()).isFalse();
       Command.of("kill", "-STOP", "" + victim.pid()).run();
@@ -152,7 +99,7 @@ class TopTest {
   void controlCEndsTheScreenAndRestoresTheTerminal() throws Exception {
     Process victim = Victim.start();
     try (TestServer tmux = TestServer.start("tmux")) {
-      Screen screen = Screen.of(tmux, victim);
+      TopScreen screen = TopScreen.of(tmux, victim.pid(), 140, 30);
       screen.await("hottest fiber", found -> isFirst(found, " burner "));
       screen.press("C-c");
       screen.await("end", found -> found.contains("status 0"));
@@ -166,7 +113,7 @@ class TopTest {
   void aSmallTerminalStillShowsFibers() throws Exception {
     Process victim = Victim.start();
     try (TestServer tmux = TestServer.start("tmux")) {
-      Screen screen = Screen.of(tmux, victim);
+      TopScreen screen = TopScreen.of(tmux, victim.pid(), 140, 30);
       screen.await("hottest fiber", found -> isFirst(found, " burner "));
       screen.tmux("resize-window", "-x", "80", "-y", "9");
       List<String> lines =
@@ -183,7 +130,7 @@ class TopTest {
   void theEndOfTheProcessEndsTheScreen() throws Exception {
     Process victim = Victim.start();
     try (TestServer tmux = TestServer.start("tmux")) {
-      Screen screen = Screen.of(tmux, victim);
+      TopScreen screen = TopScreen.of(tmux, victim.pid(), 140, 30);
       screen.await("hottest fiber", found -> isFirst(found, " burner "));
       victim.destroyForcibly();
       List<String> lines = screen.await("end", found -> found.contains("status 1"));

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>The URL has a random token; without it the console answers nothing. A console listens at the
  * loopback address unless an address is given. While no page is open it costs nothing; while one is
- * open, little: {@code docs/console.md} has numbers.
+ * open, little: {@code docs/console.md} tells what, {@code docs/numbers.md} has numbers.
  */
 public final class Console implements AutoCloseable {
   private static final int TOKEN_BYTES = 18;

@@ -38,7 +38,9 @@ final class ProcessNumbers {
     count();
     Helpers helpers = Helpers.ofJvm();
     json.object().field("pid", self.pid());
-    json.field("command", command()).field("java", Runtime.version().toString());
+    String command = System.getProperty("sun.java.command", "");
+    json.field("program", program(command)).field("command", shortened(command));
+    json.field("java", Runtime.version().toString());
     json.field("uptime", System.currentTimeMillis() - begun);
     json.field("cores", runtime.availableProcessors());
     json.field("cpu", self.info().totalCpuDuration().map(Duration::toMillis).orElse(-1L));
@@ -50,8 +52,21 @@ final class ProcessNumbers {
     json.endObject();
   }
 
-  private static String command() {
-    String command = System.getProperty("sun.java.command", "");
+  /**
+   * Returns the name of the program in a command: of its jar, its main class without module and
+   * package, or the source file that the JDK's launcher compiles.
+   */
+  static String program(String command) {
+    String[] words = command.strip().split("\\s+", -1);
+    String named =
+        words.length > 1 && words[0].endsWith(".launcher.SourceLauncher") ? words[1] : words[0];
+    String file = named.substring(Math.max(named.lastIndexOf('/'), named.lastIndexOf('\\')) + 1);
+    return file.endsWith(".jar") || file.endsWith(".java")
+        ? file
+        : file.substring(file.lastIndexOf('.') + 1);
+  }
+
+  private static String shortened(String command) {
     return command.length() > 120 ? command.substring(0, 120) + "…" : command;
   }
 

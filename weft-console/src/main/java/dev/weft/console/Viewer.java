@@ -4,16 +4,16 @@ import dev.weft.Fiber;
 import dev.weft.FiberDump;
 import dev.weft.Weft;
 import dev.weft.channel.Channel;
+import dev.weft.channel.ChannelClosedException;
 import dev.weft.http.WebSocket;
-import dev.weft.internal.sched.ScopeLooks;
-import dev.weft.internal.watch.FiberLooks;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * One open page. The page asks by short texts; what it asked for last is sent again with each
- * message of the collector.
+ * One open page. The page asks by short texts; what it asked for last is sent again after each walk
+ * of the collector.
  *
  * <pre>
  *   look overview | look fibers TEXT | look scopes      what is shown
@@ -22,18 +22,19 @@ import java.util.Optional;
  * </pre>
  */
 final class Viewer {
-  private static final int MOST_FOUND = 200;
-  private static final int MOST_SCOPE_LINES = 500;
   private static final int MOST_FRAMES = 200;
   private static final int MOST_QUOTED = 20;
+  private static final int MOST_STACKS = 8;
 
   private final WebSocket socket;
   private final Collector collector;
 
   // messages of the collector; a page that cannot keep up misses some
-  private final Channel<String> messages = Channel.buffered(2);
+  private final Channel<String> messages = Channel.buffered(4);
 
-  private volatile String shown = "overview";
+  private String shown = "overview"; // guarded by this
+  private boolean asks; // for what is shown, and was not sent yet; guarded by this
+  private final List<Long> stacks = new ArrayList<>(); // asked for; guarded by this
   private volatile boolean paused;
 
   Viewer(WebSocket socket, Collector collector) {
@@ -62,12 +63,52 @@ final class Viewer {
   /** Called by the collector, which never waits for a page. */
   void offer(String message) {
     if (!paused) {
-      messages.trySend(message);
+      send(message);
     }
   }
 
   boolean isPaused() {
     return paused;
+  }
+
+  /** Returns whether the page waits for an answer of a walk. */
+  synchronized boolean asks() {
+    return asks || !stacks.isEmpty();
+  }
+
+  /** Returns what the page shows, for a walk, which answers what it asks. */
+  synchronized String takeShown() {
+    asks = false;
+    return shown;
+  }
+
+  /** Returns the fibers of which the page wants the stacks, for a walk. */
+  synchronized List<Long> takeStacks() {
+    List<Long> taken = List.copyOf(stacks);
+    stacks.clear();
+    return taken;
+  }
+
+  /** Called with what the page shows, as a walk found it. */
+  void offerShown(String message, boolean wasAsked) {
+    if (!message.isEmpty() && (wasAsked || !paused) && !send(message) && wasAsked) {
+      synchronized (this) {
+        asks = true; // the page cannot keep up: again with the next walk
+      }
+    }
+  }
+
+  void offerStack(long id, Optional<FiberDump.Entry> found) {
+    send(stackMessage(id, found));
+  }
+
+  /** Sends a message unless the page cannot keep up; to a page that has gone, to nobody. */
+  private boolean send(String message) {
+    try {
+      return messages.trySend(message);
+    } catch (ChannelClosedException e) {
+      return true; // closed during the walk, which may run code of the user: toString()
+    }
   }
 
   /** Tells the page that the console ends. */
@@ -81,7 +122,6 @@ final class Viewer {
           message.isPresent();
           message = messages.receiveOrClosed()) {
         socket.send(message.get());
-        sendShown();
       }
     } catch (IOException e) {
       // the page is gone: its receive ends too
@@ -94,10 +134,16 @@ final class Viewer {
     String rest = space < 0 ? "" : asked.substring(space + 1);
     switch (word) {
       case "look" -> {
-        shown = rest;
-        sendShown();
+        boolean needsWalk = Shown.needsWalk(rest);
+        synchronized (this) {
+          shown = rest;
+          asks = needsWalk;
+        }
+        if (needsWalk) {
+          collector.lookFor(this);
+        }
       }
-      case "stack" -> sendStack(rest);
+      case "stack" -> askForStack(rest);
       case "pause" -> {
         paused = true;
         collector.pauseOrGo();
@@ -115,46 +161,30 @@ final class Viewer {
     return word.length() <= MOST_QUOTED ? word : word.substring(0, MOST_QUOTED) + "…";
   }
 
-  private void sendShown() throws IOException {
-    String now = shown;
-    if (now.equals("fibers") || now.startsWith("fibers ")) {
-      sendFibers(now.substring("fibers".length()).strip());
-    } else if (now.equals("scopes")) {
-      sendScopes();
-    }
-  }
-
-  private void sendFibers(String text) throws IOException {
-    List<FiberLooks.Line> found = FiberLooks.find(text, MOST_FOUND);
-    Json json = new Json().object().field("type", "fibers").field("text", text);
-    json.field("more", found.size() == MOST_FOUND).key("fibers");
-    Collector.lines(json, found);
-    socket.send(json.endObject().toString());
-  }
-
-  private void sendScopes() throws IOException {
-    long now = System.nanoTime();
-    Json json = new Json().object().field("type", "scopes").key("lines").array();
-    for (ScopeLooks.Line line : FiberLooks.scopes(MOST_SCOPE_LINES)) {
-      json.object().field("depth", line.depth()).field("label", line.label());
-      if (line.fiber() != null) {
-        json.key("fiber");
-        Collector.line(json, FiberLooks.line(line.fiber(), now));
-      }
-      json.endObject();
-    }
-    socket.send(json.endArray().endObject().toString());
-  }
-
-  private void sendStack(String id) throws IOException {
-    Optional<FiberDump.Entry> found;
+  /** Takes the stack of a fiber that was listed; of another one, a walk has to find it first. */
+  private void askForStack(String text) throws IOException {
+    long id;
     try {
-      found = FiberLooks.entry(Long.parseLong(id));
+      id = Long.parseLong(text);
     } catch (NumberFormatException e) {
       socket.close(1008, "the id of a fiber is a number");
       return;
     }
-    Json json = new Json().object().field("type", "stack").field("id", id);
+    Optional<FiberDump.Entry> known = collector.entryOfKnown(id);
+    if (known.isPresent()) {
+      socket.send(stackMessage(id, known));
+    } else {
+      synchronized (this) {
+        if (stacks.size() < MOST_STACKS) {
+          stacks.add(id);
+        }
+      }
+      collector.lookFor(this);
+    }
+  }
+
+  private static String stackMessage(long id, Optional<FiberDump.Entry> found) {
+    Json json = new Json().object().field("type", "stack").field("id", "" + id);
     json.field("found", found.isPresent());
     if (found.isPresent()) {
       FiberDump.Entry entry = found.get();
@@ -166,6 +196,6 @@ final class Viewer {
       entry.stack().stream().limit(MOST_FRAMES).forEach(frame -> json.value(frame.toString()));
       json.endArray();
     }
-    socket.send(json.endObject().toString());
+    return json.endObject().toString();
   }
 }

@@ -1,7 +1,8 @@
 'use strict';
 
 // The page of the Weft console. Messages of the server, each JSON with a type:
-//   tick    the numbers of the process and its schedulers, new pieces of the lanes, longest waits
+//   tick    the numbers of the process and its schedulers, new pieces of the lanes, longest waits,
+//           and how long ago the fibers were counted
 //   fibers  what a search found; scopes: the tree of scopes; stack: one fiber
 // All text of the program is set as text and never as HTML.
 
@@ -56,6 +57,7 @@ function status(kind, text) {
 }
 
 function look() {
+  if (tab === 'fibers') $('found').textContent = 'searching…';
   send(tab === 'fibers' ? 'look fibers ' + $('text').value.trim() : 'look ' + tab);
 }
 
@@ -73,7 +75,10 @@ function tick(now) {
   about(now.process);
   cards(now, seconds);
   const shown = new Set();
-  for (const scheduler of now.schedulers) showScheduler(scheduler, seconds, shown);
+  // of very many fibers the counts and the waits are some seconds old
+  const age = now.counted > 2500 ? `counted ${span(Math.round(now.counted / 1000) * 1000)} ago` : '';
+  for (const scheduler of now.schedulers) showScheduler(scheduler, seconds, shown, age);
+  $('waits-age').textContent = age;
   for (const old of $('schedulers').querySelectorAll('.scheduler')) {
     if (!shown.has(old.dataset.name)) {
       old.remove();
@@ -87,7 +92,8 @@ function tick(now) {
 }
 
 function about(process) {
-  $('command').textContent = process.command.split(' ')[0].replace(/^.*\//, '');
+  $('command').textContent = process.program;
+  document.title = process.program + ' – Weft console';
   $('command').title = process.command;
   $('about').textContent = `process ${process.pid}, Java ${process.java}, up ${span(process.uptime)}, ${process.cores} cores`;
 }
@@ -122,7 +128,7 @@ function card(id, label, value, text, note, alarm) {
   if (!node) {
     node = make('div', 'card');
     node.id = 'card-' + id;
-    node.append(make('div', 'label', label), make('div', 'value'));
+    node.append(make('div', 'label', label), make('div', 'note'), make('div', 'value'));
     const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     svg.setAttribute('viewBox', '0 0 100 30');
     svg.setAttribute('preserveAspectRatio', 'none');
@@ -136,9 +142,8 @@ function card(id, label, value, text, note, alarm) {
     $('cards').append(node);
   }
   node.classList.toggle('alarm', Boolean(alarm));
-  const shown = node.querySelector('.value');
-  shown.textContent = text;
-  shown.append(make('span', 'note', note));
+  node.querySelector('.value').textContent = text;
+  node.querySelector('.note').textContent = note;
   const values = plots.get(id) ?? [];
   plots.set(id, values);
   if (last || values.length) values.push(value); // the first tick has no rates
@@ -154,7 +159,7 @@ function card(id, label, value, text, note, alarm) {
 
 // ---- schedulers and their lanes
 
-function showScheduler(scheduler, seconds, shown) {
+function showScheduler(scheduler, seconds, shown, age) {
   shown.add(scheduler.name);
   let node = [...$('schedulers').children].find(n => n.dataset.name === scheduler.name);
   if (!node) {
@@ -175,13 +180,22 @@ function showScheduler(scheduler, seconds, shown) {
       item.querySelector('b').className = 'count-' + key;
       counts.append(item);
     }
+    const apart = make('li', 'apart');
+    apart.append(make('i', 'running'), make('b'), ' set apart');
+    apart.title = 'fibers that compute, on threads of their own';
+    counts.append(apart);
     node.append(top, states, counts, make('div', 'lanes'), axis);
     $('schedulers').append(node);
   }
   const before = last?.schedulers.find(s => s.name === scheduler.name);
   const total = STATES.reduce((sum, [key]) => sum + scheduler[key], 0);
   node.querySelector('.sum').textContent = `${scheduler.workers.length === 1 ? '1 thread' : scheduler.workers.length + ' threads'}, ${count(total)} fibers` +
-    (before && seconds ? `, ${count((scheduler.ended - before.ended) / seconds)} ended/s` : '');
+    (before && seconds ? `, ${count((scheduler.ended - before.ended) / seconds)} ended/s` : '') + (age && ', ' + age);
+  // a scheduler that does nothing, as the shared one of a program that never asked for it
+  const ran = scheduler.workers.some((worker, i) => worker.switches !== before?.workers[i]?.switches);
+  node.classList.toggle('idle', !total && !ran);
+  node.querySelector('.apart').hidden = !scheduler.apart;
+  node.querySelector('.apart b').textContent = count(scheduler.apart);
   const bars = node.querySelector('.states').children;
   STATES.forEach(([key], i) => {
     bars[i].style.flexGrow = total ? scheduler[key] / total : 0;

@@ -45,6 +45,7 @@ class ConsolePageTest {
 
   @BeforeAll
   static void startBrowser() throws IOException, InterruptedException {
+    System.setProperty("sun.java.command", "shop.Shop --port 8080"); // not the runner of tests
     driver = TestServer.start("chromedriver");
     browser = new Browser(driver, 1280, 900);
   }
@@ -139,6 +140,7 @@ class ConsolePageTest {
     browser.open(console.url().toString());
     browser.awaitTexts("#status", "live");
     browser.awaitText(".scheduler h2", "orders");
+    browser.awaitTexts("#command", "Shop");
   }
 
   private void letRun() throws InterruptedException {

@@ -11,6 +11,8 @@ import dev.weft.console.start.PropertyConsole;
 import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -33,6 +35,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -368,6 +371,85 @@ class ConsoleTest {
         .contains("\"depth\":0", "\"depth\":4", "scope, 1 fiber")
         .doesNotContain("\"depth\":5");
     release.countDown();
+  }
+
+  // ---- what costs little ----
+
+  /** A page that searches on and on: each search goes through all fibers. */
+  @Test
+  void searchesAreInTheBudget() throws Exception {
+    int many = 100_000;
+    CountDownLatch release = new CountDownLatch(1);
+    for (int i = 0; i < many; i++) {
+      scheduler.go(() -> release.await());
+    }
+    Page page = new Page();
+    WebSocket socket = open(page);
+    page.await("\"waiting\":" + many);
+    long begin = System.nanoTime();
+    long cpu = consoleCpuNanos();
+    int asked = 0;
+    while (System.nanoTime() - begin < 3_000_000_000L) {
+      socket.sendText("look fibers nothing-" + asked++, true).join();
+      Thread.sleep(5); // faster than any search, and no flood that costs by itself
+    }
+    cpu = consoleCpuNanos() - cpu;
+    long passed = System.nanoTime() - begin;
+    socket.sendText("look fibers " + "the last", true).join();
+    // beyond the budget: one walk, and what the messages themselves cost
+    long allowed = passed / 50 + 2 * Collector.MOST_SAVED_NANOS + 300_000_000;
+    System.out.printf(
+        "%d searches took %d ms CPU of %d ms%n", asked, cpu / 1_000_000, passed / 1_000_000);
+    assertThat(cpu).as(asked + " searches").isLessThan(allowed);
+    release.countDown();
+  }
+
+  /** Returns the CPU time of the console's thread. */
+  private static long consoleCpuNanos() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    return Stream.of(threads.getThreadInfo(threads.getAllThreadIds()))
+        .filter(info -> info != null && info.getThreadName().startsWith("weft-console"))
+        .mapToLong(info -> threads.getThreadCpuTime(info.getThreadId()))
+        .sum();
+  }
+
+  @Test
+  void aStackIsShownThoughNoWalkIsAllowed() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    Fiber<?> first = scheduler.go(FiberOptions.named("first"), () -> release.await());
+    Page page = new Page();
+    WebSocket socket = open(page);
+    page.await("\"first\"");
+    socket.sendText("pause", true).join();
+    eventually(() -> !hasLanes());
+    page.messages.clear();
+    socket.sendText("stack " + first.id(), true).join();
+    assertThat(page.await("\"type\":\"stack\"")).contains("\"found\":true", "CountDownLatch");
+    socket.sendText("look fibers first", true).join();
+    assertThat(page.await("\"type\":\"fibers\"")).contains("\"name\":\"first\"");
+    eventually(() -> !hasLanes()); // the page is paused still
+    release.countDown();
+  }
+
+  @Test
+  void fibersThatAreSetApartAreCounted() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    scheduler.go(
+        FiberOptions.named("computes"),
+        () -> {
+          while (release.getCount() > 0) {
+            long end = System.nanoTime() + 30_000_000;
+            while (System.nanoTime() < end) {
+              Thread.onSpinWait();
+            }
+            Fiber.yield();
+          }
+        });
+    Page page = new Page();
+    open(page);
+    page.await("\"apart\":1,");
+    release.countDown();
+    page.await("\"apart\":0,");
   }
 
   // ---- what costs nothing ----

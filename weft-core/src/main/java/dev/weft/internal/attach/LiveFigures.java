@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   process    nanos now, helper threads, calls that wait for one, most helpers, samples
  *   scheduler  name, ready, running, sleeping, waiting, blocking, awaiting a helper, begun, ended,
- *              age of these counts in milliseconds
+ *              age of these counts in milliseconds, how many of the fibers are set apart
  *   worker     index, samples in which it was busy, ready, timers, switches, stolen, sleeps,
  *              id of the fiber that runs or 0; of the scheduler before it
  *   fiber      id, name, state, milliseconds of its wait, samples in which it ran, thread, what it
@@ -117,7 +117,8 @@ final class LiveFigures implements AutoCloseable {
         known.of(FiberCounts.State.AWAITING_HELPER),
         scheduler.live.begun(),
         scheduler.live.ended(),
-        age);
+        age,
+        known.apart());
     for (Worker worker : scheduler.workers) {
       SchedulerStats.OfThread stats = worker.stats();
       line(

@@ -1,11 +1,9 @@
 package dev.weft.internal.sched;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Looks at the tree of scopes from outside, for the console; see {@link ScopeTree}. */
@@ -26,28 +24,39 @@ public final class ScopeLooks {
     this.most = most;
   }
 
-  /** Returns the tree of the scopes in which these fibers are, or which they opened. */
-  public static List<Line> tree(Stream<FiberCore<?>> fibers, int most) {
-    ScopeLooks looks = new ScopeLooks(most);
-    Set<ScopeCore> ofThreads = new LinkedHashSet<>();
-    List<FiberCore<?>> roots = new ArrayList<>();
-    fibers.forEach(
-        fiber -> {
-          ScopeCore scope = fiber.memberOf;
-          if (scope == null) {
-            if (fiber.hasOpenScope()) {
-              roots.add(fiber);
-            }
-          } else if (scope.parent() == null && scope.ownerFiber == null) {
-            ofThreads.add(scope);
-          }
-        });
-    for (ScopeCore scope : ofThreads) {
-      looks.add(new Line(0, null, FiberCore.describe(scope.owner)));
-      looks.addScope(scope, 1);
+  /** The roots of the tree: as many as the tree can show lines. */
+  public static final class Roots {
+    private final int most;
+    private final Set<ScopeCore> ofThreads = new LinkedHashSet<>();
+    private final List<FiberCore<?>> fibers = new ArrayList<>();
+
+    /** Creates none, for a tree of at most so many lines. */
+    public Roots(int most) {
+      this.most = most;
     }
-    roots.forEach(fiber -> looks.addFiber(fiber, 0));
-    return looks.lines;
+
+    /** Adds what a fiber tells: that it opened a scope, or is in that of a plain thread. */
+    public void add(FiberCore<?> fiber) {
+      ScopeCore scope = fiber.memberOf;
+      if (scope == null) {
+        if (fibers.size() < most && fiber.hasOpenScope()) {
+          fibers.add(fiber);
+        }
+      } else if (ofThreads.size() < most && scope.parent() == null && scope.ownerFiber == null) {
+        ofThreads.add(scope);
+      }
+    }
+
+    /** Returns the tree of these scopes. */
+    public List<Line> tree() {
+      ScopeLooks looks = new ScopeLooks(most);
+      for (ScopeCore scope : ofThreads) {
+        looks.add(new Line(0, null, FiberCore.describe(scope.owner)));
+        looks.addScope(scope, 1);
+      }
+      fibers.forEach(fiber -> looks.addFiber(fiber, 0));
+      return looks.lines;
+    }
   }
 
   private void add(Line line) {
@@ -72,26 +81,22 @@ public final class ScopeLooks {
   }
 
   private void addScope(ScopeCore scope, int depth) {
-    List<FiberCore<?>> members = membersOf(scope);
-    add(
-        new Line(
-            depth,
-            null,
-            members.size() == 1 ? "scope, 1 fiber" : "scope, " + members.size() + " fibers"));
-    for (FiberCore<?> member : members) {
+    int room = most - lines.size();
+    int size;
+    List<FiberCore<?>> oldest;
+    scope.lock.lock();
+    try { // for no longer than the lines take: fibers that begin or end wait for the lock
+      size = scope.running.size();
+      oldest = scope.running.stream().limit(room).toList();
+    } finally {
+      scope.lock.unlock();
+    }
+    add(new Line(depth, null, size == 1 ? "scope, 1 fiber" : "scope, " + size + " fibers"));
+    for (FiberCore<?> member : oldest) {
       if (lines.size() >= most) {
         return;
       }
       addFiber(member, depth + 1);
-    }
-  }
-
-  private static List<FiberCore<?>> membersOf(ScopeCore scope) {
-    scope.lock.lock();
-    try {
-      return scope.running.stream().sorted(Comparator.comparingLong(FiberCore::id)).toList();
-    } finally {
-      scope.lock.unlock();
     }
   }
 }

@@ -698,10 +698,12 @@ public final class Worker extends WorkerQueue {
 
   public SchedulerStats.OfThread stats() {
     lock();
+    LookHolds hold = LookHolds.begin();
     try {
       return new SchedulerStats.OfThread(
           index, readyAndInbox(), timersQueued(), slices(), stolen, sleeps(), rescues(), asleep);
     } finally {
+      LookHolds.end(hold, 0);
       unlock();
     }
   }

@@ -197,14 +197,16 @@ abstract class WorkerQueue extends WorkerTimers {
     takeInboxInPieces();
     int end = Integer.MAX_VALUE;
     while (end > 0) {
-      @Nullable Object[] piece;
+      @Nullable Object[] piece = new @Nullable Object[0];
       lock();
+      LookHolds hold = LookHolds.begin();
       try {
         end = Math.min(end, fibers.size());
         int begin = Math.max(0, end - PIECE);
         piece = fibers.copy(begin, end - begin);
         end = begin;
       } finally {
+        LookHolds.end(hold, piece.length);
         unlock();
       }
       for (FiberCore<?> fiber : FiberRegistry.fibersIn(piece)) {
@@ -220,9 +222,12 @@ abstract class WorkerQueue extends WorkerTimers {
     int left = inbox.size();
     do {
       lock();
+      LookHolds hold = LookHolds.begin();
+      int taken = 0;
       try {
-        takeInbox(scheduler.clock.nanoTime(), PIECE);
+        taken = takeInbox(scheduler.clock.nanoTime(), PIECE);
       } finally {
+        LookHolds.end(hold, taken);
         unlock();
       }
       left -= PIECE;
@@ -231,11 +236,13 @@ abstract class WorkerQueue extends WorkerTimers {
 
   /** Returns at most so many fibers of the registry, from an index on. */
   public final List<FiberCore<?>> someFibers(int from, int most) {
-    @Nullable Object[] places;
+    @Nullable Object[] places = new @Nullable Object[0];
     lock();
+    LookHolds hold = LookHolds.begin();
     try {
       places = fibers.copy(from, most);
     } finally {
+      LookHolds.end(hold, places.length);
       unlock();
     }
     return FiberRegistry.fibersIn(places);
@@ -344,14 +351,18 @@ abstract class WorkerQueue extends WorkerTimers {
     takeInbox(time, Integer.MAX_VALUE);
   }
 
+  /** Returns how many fibers it has taken. */
   @GuardedBy("this")
-  private void takeInbox(long time, int most) {
-    for (int i = 0; i < most; i++) {
+  private int takeInbox(long time, int most) {
+    int taken = 0;
+    while (taken < most) {
       FiberCore<?> fiber = inbox.relaxedPoll();
       if (fiber == null || !putReady(fiber, time)) {
-        return; // no more; or the ready queue threw, and the fiber is in the inbox again
+        break; // no more; or the ready queue threw, and the fiber is in the inbox again
       }
+      taken++;
     }
+    return taken;
   }
 
   /** Returns what the ready queue threw since the last call, or null. */

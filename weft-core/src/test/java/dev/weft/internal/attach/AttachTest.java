@@ -182,6 +182,37 @@ class AttachTest {
     scheduler.schedule(idle);
   }
 
+  @Test
+  @Feature("S28")
+  void theFiguresCountTheFibersThatAreSetApart() throws Exception {
+    try (Scheduler two = Scheduler.builder().threads(2).name("computes").build().start();
+        Client client = new Client()) {
+      two.go(FiberOptions.named("long slices"), () -> haveLongSlicesUntil(over));
+      eventually("one fiber is set apart", () -> apartIn(client).equals("1"));
+      over.set(true);
+      eventually("none is", () -> apartIn(client).equals("0"));
+    }
+  }
+
+  private static void haveLongSlicesUntil(AtomicBoolean over) {
+    while (!over.get()) {
+      long end = System.nanoTime() + 25_000_000;
+      while (System.nanoTime() < end) {
+        Thread.onSpinWait();
+      }
+      Fiber.yield();
+    }
+  }
+
+  /** The last field of the line of the scheduler. */
+  private static String apartIn(Client client) {
+    return figures(client, "top cpu 1").stream()
+        .filter(fields -> fields[0].equals("scheduler") && fields[1].equals("computes"))
+        .map(fields -> fields[fields.length - 1])
+        .findFirst()
+        .orElse("");
+  }
+
   private static List<String[]> figures(Client client, String request) {
     try {
       return client.ask(request).lines().map(line -> line.split("\t", -1)).toList();

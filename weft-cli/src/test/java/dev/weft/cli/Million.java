@@ -1,0 +1,114 @@
+package dev.weft.cli;
+
+import com.sun.management.GarbageCollectionNotificationInfo;
+import dev.weft.Fiber;
+import dev.weft.FiberOptions;
+import dev.weft.Scheduler;
+import dev.weft.channel.Channel;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import javax.management.NotificationEmitter;
+import javax.management.openmbean.CompositeData;
+
+/**
+ * A program with a million fibers, for tests to look into. It measures how much its heap grows
+ * meanwhile: each collection of the small young generation tells what is alive or has been taken
+ * for that, and the most that any of them found counts.
+ */
+final class Million {
+  static final int FIBERS = 1_000_000;
+
+  private static final Set<String> HEAP =
+      ManagementFactory.getMemoryPoolMXBeans().stream()
+          .filter(pool -> pool.getType() == MemoryType.HEAP)
+          .map(MemoryPoolMXBean::getName)
+          .collect(Collectors.toSet());
+
+  private static final Object LOCK = new Object();
+  private static long most; // guarded by LOCK
+  private static int collections; // guarded by LOCK
+
+  private Million() {}
+
+  /** The flags to start it with. */
+  static String[] flags() {
+    return new String[] {
+      "-Xmx2g", "-Xmn32m", "-XX:+UseSerialGC", "-Dweft.console=0", Million.class.getName()
+    };
+  }
+
+  /** Answers "watch" with the bytes in use, and "most" with the most since and how it was found. */
+  public static void main(String[] args) throws Exception {
+    Scheduler scheduler = Scheduler.builder().name("many").threads(2).build().start();
+    Channel<Integer> channel = Channel.rendezvous();
+    for (int i = 1; i < FIBERS; i++) {
+      int depth = i % 3;
+      scheduler.go(() -> receive(channel, depth));
+    }
+    Fiber<Void> needle = scheduler.go(FiberOptions.named("needle"), () -> receive(channel, 0));
+    while (scheduler.stats().waiting() < FIBERS) {
+      Thread.sleep(50);
+    }
+    for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+      ((NotificationEmitter) bean)
+          .addNotificationListener(
+              (notification, _) -> collected((CompositeData) notification.getUserData()),
+              null,
+              null);
+    }
+    System.out.println("needle " + needle.id());
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      if (line.equals("watch")) {
+        System.gc();
+        long used = inUse();
+        synchronized (LOCK) {
+          most = 0;
+          collections = 0;
+        }
+        System.out.println("used " + used);
+      } else {
+        synchronized (LOCK) {
+          System.out.println("most " + most + " of " + collections);
+        }
+      }
+    }
+    System.exit(0);
+  }
+
+  private static void receive(Channel<Integer> channel, int depth) throws Exception {
+    if (depth > 0) {
+      receive(channel, depth - 1);
+    } else {
+      channel.receive();
+    }
+  }
+
+  private static long inUse() {
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  private static void collected(CompositeData data) {
+    Map<String, MemoryUsage> after =
+        GarbageCollectionNotificationInfo.from(data).getGcInfo().getMemoryUsageAfterGc();
+    long used =
+        after.entrySet().stream()
+            .filter(pool -> HEAP.contains(pool.getKey()))
+            .mapToLong(pool -> pool.getValue().getUsed())
+            .sum();
+    synchronized (LOCK) {
+      most = Math.max(most, used);
+      collections++;
+    }
+  }
+}
