@@ -229,6 +229,15 @@ final class ImClient implements AutoCloseable {
     }
   }
 
+  /** Waits for a certain event; returns what came before it. */
+  List<String> eventsUntil(String expected) throws InterruptedException {
+    List<String> before = new ArrayList<>();
+    for (String line = event(); !line.equals(expected); line = event()) {
+      before.add(line);
+    }
+    return before;
+  }
+
   private static String next(BlockingQueue<String> lines, String what) throws InterruptedException {
     String line = lines.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
     assertThat(line).as("the next " + what).isNotNull();

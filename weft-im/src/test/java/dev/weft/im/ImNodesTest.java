@@ -220,12 +220,15 @@ class ImNodesTest {
       assertThat(eve.text()).isEqualTo("2");
       bob.post("SAY tea 3");
       eve.quit();
-      ann.await("PRESENCE eve away");
+      List<String> ofAnn = ann.eventsUntil("PRESENCE eve away");
       mortal.startAgain();
       assertThat(bob.text()).isEqualTo("2");
       assertThat(bob.text()).isEqualTo("3");
       bob.await("PRESENCE eve away");
-      assertThat(ann.text()).isEqualTo("3");
+      // ann's node may have been looking for more when bob's message was stored
+      if (ofAnn.stream().noneMatch(line -> line.endsWith(" tea bob 3"))) {
+        assertThat(ann.text()).isEqualTo("3");
+      }
       ann.post("SAY tea 4");
       assertThat(bob.text()).isEqualTo("4");
       assertThat(bob.ask("WHO tea")).isEqualTo("OK WHO tea ann:online bob:online eve:away");

@@ -45,7 +45,8 @@ class ImPlacesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "unknown", "_hidden", "[", "[]:1", "localhost", "999.1.1.1", "1.2.3.4.5"})
+  @ValueSource(
+      strings = {"", "unknown", "_hidden", "[", "[]:1", "localhost", "999.1.1.1", "1.2.3.4.5"})
   void whatIsNoAddressIsNoPlace(String told) {
     assertThat(Place.ofForwarded(told)).isEmpty();
   }

@@ -36,29 +36,31 @@ record LoadReport(
 
   String text() {
     StringBuilder text = new StringBuilder(title).append(": ").append(listed(asked)).append('\n');
-    line(
-        text,
-        "%-24s %12s %9s %9s %9s %9s %12s %8s",
-        "",
-        "deliveries/s",
-        "50 % ms",
-        "99 % ms",
-        "99.9 %",
-        "max",
-        "CPU us each",
-        "RSS MB");
+    text.append(
+        String.format(
+            Locale.ROOT,
+            "%-24s %12s %9s %9s %9s %9s %12s %8s%n",
+            "",
+            "deliveries/s",
+            "50 % ms",
+            "99 % ms",
+            "99.9 %",
+            "max",
+            "CPU us each",
+            "RSS MB"));
     for (Phase phase : phases) {
-      line(
-          text,
-          "%-24s %,12.0f %9.2f %9.2f %9.2f %9.2f %12.1f %8d",
-          phase.name(),
-          phase.perSecond(),
-          phase.millis(50),
-          phase.millis(99),
-          phase.millis(99.9),
-          phase.millis(100),
-          phase.cpuMicrosPerDelivery(),
-          phase.residentBytes() >> 20);
+      text.append(
+          String.format(
+              Locale.ROOT,
+              "%-24s %,12.0f %9.2f %9.2f %9.2f %9.2f %12.1f %8d%n",
+              phase.name(),
+              phase.perSecond(),
+              phase.millis(50),
+              phase.millis(99),
+              phase.millis(99.9),
+              phase.millis(100),
+              phase.cpuMicrosPerDelivery(),
+              phase.residentBytes() >> 20));
     }
     memory.forEach(line -> text.append(line).append('\n'));
     verdicts.forEach(verdict -> text.append(verdict).append('\n'));
@@ -68,10 +70,6 @@ record LoadReport(
       text.append("each member heard each message once, in one order\n");
     }
     return text.toString();
-  }
-
-  private static void line(StringBuilder text, String format, Object... values) {
-    text.append(String.format(Locale.ROOT, format, values)).append('\n');
   }
 
   private static String listed(Map<String, Number> numbers) {
