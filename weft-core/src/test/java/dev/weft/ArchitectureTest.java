@@ -167,19 +167,7 @@ class ArchitectureTest {
               }
             });
     picture.append("```\n");
-    String page = Files.readString(PAGE);
-    String begin = "<!-- arrows -->\n";
-    String end = "<!-- end of arrows -->\n";
-    int from = page.indexOf(begin) + begin.length();
-    int to = page.indexOf(end);
-    assertThat(to).as("the page has a place for the picture").isGreaterThan(from - 1);
-    String written = page.substring(0, from) + picture + page.substring(to);
-    if (Boolean.getBoolean("weft.docs.write")) {
-      Files.writeString(PAGE, written);
-    }
-    assertThat(Files.readString(PAGE))
-        .as("the arrows in %s; ./weft test ArchitectureTest -- -Dweft.docs.write=true", PAGE)
-        .isEqualTo(written);
+    assertPart("arrows", picture.toString());
   }
 
   private static String id(String packageName) {
@@ -231,25 +219,90 @@ class ArchitectureTest {
     return name.substring(name.lastIndexOf('/') + 1);
   }
 
-  /** A long file says why at its top. */
+  /** A long file says why at its top: of the code, and of what is sent to a browser. */
   @Test
   void longFilesHaveAReason() throws IOException {
     List<String> long500 = new ArrayList<>();
-    for (String module :
-        Arrays.asList(ROOT.toFile().list((dir, name) -> name.startsWith("weft-")))) {
-      Path sources = ROOT.resolve(module).resolve("src/main/java");
+    int looked = 0;
+    for (Path file : mainFiles("\\.(java|js|css|html)$")) {
+      List<String> lines = Files.readAllLines(file);
+      looked++;
+      if (lines.size() > 500
+          && lines.stream().limit(80).noneMatch(l -> l.contains("long because"))) {
+        long500.add(ROOT.relativize(file) + ": " + lines.size());
+      }
+    }
+    assertThat(looked).isGreaterThan(300);
+    assertThat(long500).isEmpty();
+  }
+
+  /** The files below src/main of all modules whose names end as the pattern says. */
+  private static List<Path> mainFiles(String ending) throws IOException {
+    Pattern name = Pattern.compile(ending);
+    List<Path> found = new ArrayList<>();
+    for (String module : modules()) {
+      Path sources = ROOT.resolve(module).resolve("src/main");
       if (Files.isDirectory(sources)) {
         try (Stream<Path> files = Files.walk(sources)) {
-          for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
-            List<String> lines = Files.readAllLines(file);
-            if (lines.size() > 500
-                && lines.stream().limit(80).noneMatch(l -> l.contains("long because"))) {
-              long500.add(ROOT.relativize(file) + ": " + lines.size());
-            }
+          files
+              .filter(Files::isRegularFile)
+              .filter(file -> name.matcher(file.toString()).find())
+              .forEach(found::add);
+        }
+      }
+    }
+    return found;
+  }
+
+  private static List<String> modules() {
+    String[] names = ROOT.toFile().list((dir, name) -> name.startsWith("weft-"));
+    return Arrays.stream(names).sorted().toList();
+  }
+
+  /** Other modules are compiled with this one's internals: the page says with which. */
+  @Test
+  void thePageListsWhatOtherModulesUse() throws IOException {
+    Pattern imported =
+        Pattern.compile("^import (?:static )?dev\\.weft\\.internal\\.([a-z.]*)([A-Z]\\w*)");
+    Map<String, Map<String, Set<String>>> uses = new TreeMap<>();
+    for (Path file : mainFiles("\\.java$")) {
+      String module = ROOT.relativize(file).getName(0).toString();
+      if (!module.equals("weft-core")) {
+        for (String line : Files.readAllLines(file)) {
+          Matcher use = imported.matcher(line);
+          if (use.find()) {
+            String at = use.group(1).isEmpty() ? "internal" : "internal." + use.group(1);
+            uses.computeIfAbsent(module, m -> new TreeMap<>())
+                .computeIfAbsent(at.replaceFirst("\\.$", ""), p -> new TreeSet<>())
+                .add(use.group(2));
           }
         }
       }
     }
-    assertThat(long500).isEmpty();
+    StringBuilder table = new StringBuilder("| module | of package | classes |\n|---|---|---|\n");
+    uses.forEach(
+        (module, packages) ->
+            packages.forEach(
+                (name, classes) ->
+                    table.append(
+                        "| `%s` | `%s` | `%s` |\n"
+                            .formatted(module, name, String.join("`, `", classes)))));
+    assertPart("uses", table.toString());
+  }
+
+  /** Compares the part of the page between two marks, or writes it. */
+  private static void assertPart(String mark, String expected) throws IOException {
+    String page = Files.readString(PAGE);
+    String begin = "<!-- " + mark + " -->\n";
+    int from = page.indexOf(begin) + begin.length();
+    int to = page.indexOf("<!-- end of " + mark + " -->\n");
+    assertThat(to).as("the page has a place for the %s", mark).isGreaterThan(from - 1);
+    String written = page.substring(0, from) + expected + page.substring(to);
+    if (Boolean.getBoolean("weft.docs.write")) {
+      Files.writeString(PAGE, written);
+    }
+    assertThat(Files.readString(PAGE))
+        .as("the %s in %s; ./weft test ArchitectureTest -- -Dweft.docs.write=true", mark, PAGE)
+        .isEqualTo(written);
   }
 }

@@ -138,6 +138,23 @@ class HookMisfitTest {
 
   @Test
   @Feature("H9")
+  void withoutTheDefaultSchedulerTheJdkRunsTheThreadsOfPlatformThreads(@TempDir Path patch)
+      throws Exception {
+    renameField(Class.forName("java.lang.VirtualThread"), "DEFAULT_SCHEDULER", patch);
+    ForkedJvm.Result result =
+        run("--patch-module=java.base=" + patch, "-Dweft.threads=all", "-Dweft.switch=jdk");
+    assertThat(result.exitStatus()).as(result.output()).isZero();
+    assertThat(result.output())
+        .containsOnlyOnce("virtual threads that platform threads start run on the JDK's scheduler")
+        .contains("it has no java.lang.VirtualThread.DEFAULT_SCHEDULER")
+        .doesNotContain("the hook leaves out")
+        .contains("read 7")
+        .contains("timers true")
+        .contains("sockets true");
+  }
+
+  @Test
+  @Feature("H9")
   void noPartOfTheHookFits(@TempDir Path patch) throws Exception {
     renameField(Class.forName("sun.nio.ch.Poller"), "POLLERS", patch);
     renameField(Class.forName("java.lang.VirtualThread$DelayedTaskSchedulers"), "INSTANCE", patch);

@@ -5,6 +5,8 @@
 //           and how long ago the fibers were counted
 //   fibers  what a search found; scopes: the tree of scopes; stack: one fiber
 // All text of the program is set as text and never as HTML.
+//
+// The file is long because the page is one script, which needs no build and is asked for once.
 
 const WINDOW = 10_000; // what a lane shows, in milliseconds
 const KEEP = 30_000; // how long slices are remembered, for the slowest

@@ -131,8 +131,8 @@ public final class DispatcherHook {
     try {
       Class<?> original = Class.forName(PACKAGE + "SocketDispatcher");
       MethodHandles.Lookup inside = MethodHandles.privateLookupIn(original, MethodHandles.lookup());
-      Field ofSockets = place("NioSocketImpl", original);
-      Field ofChannels = place("SocketChannelImpl", original);
+      Field ofSockets = place(PACKAGE + "NioSocketImpl", original);
+      Field ofChannels = place(PACKAGE + "SocketChannelImpl", original);
       MethodType transfer =
           MethodType.methodType(int.class, FileDescriptor.class, long.class, int.class);
       inside.findVirtual(original, "read", transfer);
@@ -167,7 +167,7 @@ public final class DispatcherHook {
   }
 
   private static Field place(String owner, Class<?> original) throws ReflectiveOperationException {
-    Field place = PrivateField.of(Class.forName(PACKAGE + owner), "nd");
+    Field place = PrivateField.of(Class.forName(owner), "nd");
     if (!Modifier.isStatic(place.getModifiers()) || place.get(null).getClass() != original) {
       throw new NoSuchFieldException(owner + ".nd is no static SocketDispatcher");
     }

@@ -39,6 +39,7 @@ public final class HookInstallation {
 
   private static void installThreads() {
     try {
+      JdkInternals.check(Part.THREADS);
       ThreadHook.install();
     } catch (UnsupportedJdk e) {
       Log.warn(

@@ -79,8 +79,9 @@ public final class PollerHook {
       Class<?> poller = Class.forName(POLLER);
       MethodHandles.Lookup inside = MethodHandles.privateLookupIn(poller, MethodHandles.lookup());
       Object pollers = PrivateField.of(poller, "POLLERS").get(null);
-      Object readers = PrivateField.of(pollers.getClass(), "readPollers").get(pollers);
-      Object writers = PrivateField.of(pollers.getClass(), "writePollers").get(pollers);
+      Class<?> group = Class.forName(POLLER + "$Pollers");
+      Object readers = PrivateField.of(group, "readPollers").get(pollers);
+      Object writers = PrivateField.of(group, "writePollers").get(pollers);
       Field map = PrivateField.of(poller, "map");
       inside.findVirtual(poller, "implRegister", MethodType.methodType(void.class, int.class));
       inside.findVirtual(

@@ -2,16 +2,16 @@ package dev.weft.internal.jdk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.internal.jdk.JdkInternals.How;
+import dev.weft.internal.jdk.JdkInternals.Row;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The table of JDK internals says what the code looks up, exists in this JDK, and is the page. */
@@ -19,13 +19,44 @@ import org.junit.jupiter.api.Test;
 class JdkInternalsTest {
   private static final Path ROOT = Path.of(System.getProperty("weft.root"));
   private static final Path PAGE = ROOT.resolve("docs/jdk-internals.md");
-  private static final Path CODE = ROOT.resolve("weft-core/src/main/java/dev/weft/internal");
+  private static final Path CODE = ROOT.resolve("weft-core/target/classes/dev/weft");
 
-  /** A look-up of a member by its name. */
-  private static final Pattern LOOK_UP =
-      Pattern.compile(
-          "(?:findVirtual|findStatic|findVarHandle|findStaticVarHandle|findGetter|PrivateField\\.of)"
-              + "\\(\\s*([^;()]*?)(?:,\\s*)?\"(\\w+)\"|state\\((?:lookup|virtual), \"([A-Z_]+)\"");
+  private static final String PUBLIC = "the public member of this name is used";
+  private static final String OTHER = "the word is the name of a member of another class";
+  private static final String SWITCH = "the compiler's code for a switch";
+
+  /** Words that are also names of hidden members of the JDK, and mean something else. */
+  private static final Map<String, String> NO_LOOK_UPS =
+      Map.ofEntries(
+          Map.entry("java.lang.Class.forName", PUBLIC),
+          Map.entry("java.lang.invoke.MethodHandle.type", PUBLIC),
+          Map.entry("java.lang.invoke.MethodHandles.classData", PUBLIC),
+          Map.entry("java.lang.invoke.MethodHandles.lookup", PUBLIC),
+          Map.entry("java.io.FileDescriptor.close", OTHER), // SocketDispatcher
+          Map.entry("jdk.internal.access.JavaIOFileDescriptorAccess.close", OTHER),
+          Map.entry("sun.nio.ch.NioSocketImpl.close", OTHER),
+          Map.entry("sun.nio.ch.NioSocketImpl.read", OTHER),
+          Map.entry("sun.nio.ch.NioSocketImpl.write", OTHER),
+          Map.entry("sun.nio.ch.SocketChannelImpl.read", OTHER),
+          Map.entry("sun.nio.ch.SocketChannelImpl.write", OTHER),
+          Map.entry("java.lang.Thread.cont", OTHER), // VirtualThread
+          Map.entry("java.util.concurrent.ForkJoinPool.U", OTHER),
+          Map.entry("jdk.internal.vm.Continuation.U", OTHER),
+          Map.entry("java.lang.VirtualThread.start", OTHER), // Thread
+          Map.entry("jdk.internal.vm.Continuation.currentCarrierThread", OTHER),
+          Map.entry("jdk.internal.vm.ThreadSnapshot$ThreadLock.obj", OTHER), // ThreadBlocker
+          Map.entry("jdk.internal.vm.ThreadSnapshot$ThreadLock.type", OTHER),
+          Map.entry("sun.nio.ch.EPollPoller.POLLERS", OTHER), // Poller
+          Map.entry("sun.nio.ch.EPollPoller.masterPoller", OTHER), // Poller$Pollers
+          Map.entry("sun.nio.ch.Poller.masterPoller", OTHER),
+          Map.entry("sun.nio.ch.Poller.readPollers", OTHER),
+          Map.entry("sun.nio.ch.Poller.writePollers", OTHER),
+          Map.entry("jdk.internal.vm.Continuation$Pinned.ordinal", SWITCH),
+          Map.entry("jdk.internal.vm.Continuation$Pinned.values", SWITCH));
+
+  /** Rows whose member no constant names. */
+  private static final Map<String, String> NO_NAMES =
+      Map.of("java.lang.VirtualThread.carrierThread", "set by its offset, CARRIER_THREAD");
 
   @Test
   void thisJdkHasAllOfIt() {
@@ -33,33 +64,52 @@ class JdkInternalsTest {
   }
 
   @Test
-  void everyLookUpOfTheCodeStandsInTheTable() throws IOException {
-    Set<String> known =
-        JdkInternals.table().stream().map(JdkInternals.Row::member).collect(Collectors.toSet());
-    known.add("moveInto"); // of the class that DispatcherHook itself defines in the JDK
-    Set<String> unknown = new TreeSet<>();
-    int found = 0;
-    for (String folder : new String[] {"switching", "hook", "jdk"}) {
-      try (Stream<Path> files = Files.walk(CODE.resolve(folder))) {
-        for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
-          String text = Files.readString(file);
-          Matcher lookUp = LOOK_UP.matcher(text);
-          while (lookUp.find()) {
-            String type = lookUp.group(1) == null ? "" : lookUp.group(1);
-            String member = lookUp.group(2) != null ? lookUp.group(2) : lookUp.group(3);
-            boolean own = type.startsWith(file.getFileName().toString().replace(".java", ""));
-            if (!own) {
-              found++;
-              if (!known.contains(member)) {
-                unknown.add(file.getFileName() + ": " + member);
-              }
-            }
-          }
-        }
+  void everyHiddenMemberThatTheCodeNamesStandsInTheTable() throws IOException {
+    Set<String> rows = new TreeSet<>();
+    for (Row row : JdkInternals.table()) {
+      rows.add(row.type());
+      rows.add(row.type() + "." + row.member());
+    }
+    JdkNames names = JdkNames.below(CODE);
+    assertThat(names.classes).hasSizeGreaterThan(25);
+    assertThat(names.members).hasSizeGreaterThan(100);
+    names.classes.keySet().removeAll(rows);
+    names.members.keySet().removeAll(rows);
+    Set<String> unused = new TreeSet<>(NO_LOOK_UPS.keySet());
+    unused.removeAll(names.members.keySet());
+    assertThat(unused).as("exceptions that nothing needs").isEmpty();
+    names.members.keySet().removeAll(NO_LOOK_UPS.keySet());
+    assertThat(names.classes).isEmpty();
+    assertThat(names.members).isEmpty();
+  }
+
+  @Test
+  void everyRowOfTheTableIsUsed() throws IOException {
+    JdkNames names = JdkNames.below(CODE);
+    Set<String> unused = new TreeSet<>();
+    for (Row row : JdkInternals.table()) {
+      String name = row.type() + (row.member().isEmpty() ? "" : "." + row.member());
+      if (row.how() != How.COPIES
+          && !row.type().equals(JdkInternals.JNI)
+          && !NO_NAMES.containsKey(name)
+          && !(row.member().equals("<init>") && names.classes.containsKey(row.type()))
+          && !names.classes.containsKey(name)
+          && !names.members.containsKey(name)) {
+        unused.add(name);
       }
     }
-    assertThat(found).isGreaterThan(50);
-    assertThat(unknown).isEmpty();
+    assertThat(unused).isEmpty();
+  }
+
+  @Test
+  void onlyThreePackagesReachIntoTheJdk() throws IOException {
+    JdkNames names = JdkNames.below(CODE);
+    Set<String> sources = new TreeSet<>();
+    names.members.values().forEach(sources::addAll);
+    names.classes.values().forEach(sources::addAll);
+    sources.addAll(names.lookingUp);
+    assertThat(sources).hasSizeGreaterThan(15);
+    assertThat(sources).allMatch(s -> s.matches("internal/(switching|hook|jdk)/\\w+"));
   }
 
   @Test
@@ -69,15 +119,18 @@ class JdkInternalsTest {
       table
           .append("\n## ")
           .append(part.name().charAt(0))
-          .append(part.name().substring(1).toLowerCase(java.util.Locale.ROOT))
+          .append(part.name().substring(1).toLowerCase(Locale.ROOT))
           .append("\n\nWithout it: ")
           .append(part.without())
-          .append(".\n\n| class | member | use |\n|---|---|---|\n");
-      for (JdkInternals.Row row : JdkInternals.table()) {
+          .append(".\n\nChecked ")
+          .append(part.check())
+          .append(".\n\n| how | class | member | use |\n|---|---|---|---|\n");
+      for (Row row : JdkInternals.table()) {
         if (row.part() == part) {
           table.append(
-              "| `%s` | %s | %s |\n"
+              "| %s | `%s` | %s | %s |\n"
                   .formatted(
+                      row.how().name().toLowerCase(Locale.ROOT),
                       row.type(),
                       row.member().isEmpty() ? "" : "`" + row.member() + "`",
                       row.why()));

@@ -62,7 +62,22 @@ class TestedBuildsTest {
     assertThatExceptionOfType(UnsupportedJdk.class)
         .isThrownBy(() -> TestedBuilds.check(String.class))
         .withMessageContaining("no test run of Weft has seen its java.lang.String")
-        .withMessageContaining(TestedBuilds.lineOf(String.class));
+        .withMessageContaining("add the line '" + TestedBuilds.line() + "' to tested-builds.txt");
+  }
+
+  @Test
+  void aDigestCountsOnlyAsAWhole() throws Exception {
+    String virtual = TestedBuilds.digest(Class.forName("java.lang.VirtualThread"));
+    assertThat(TestedBuilds.line()).endsWith(", jdk.internal.vm.Continuation" + continuation());
+    assertThat(TestedBuilds.has(TestedBuilds.line(), virtual)).isTrue();
+    assertThat(TestedBuilds.has("# " + TestedBuilds.line(), virtual)).isFalse();
+    assertThat(TestedBuilds.has("some: " + virtual + "0", virtual)).isFalse();
+    assertThat(TestedBuilds.has("some: x" + virtual, virtual)).isFalse();
+  }
+
+  private static String continuation() throws Exception {
+    String name = "jdk.internal.vm.Continuation";
+    return TestedBuilds.digest(Class.forName(name)).substring(name.length());
   }
 
   @Test
@@ -77,17 +92,13 @@ class TestedBuildsTest {
 
   @Test
   void aTestedBuildSaysNothing(@TempDir Path folder) throws Exception {
-    String own =
-        TestedBuilds.lineOf(Class.forName("java.lang.VirtualThread"))
-            + "\n"
-            + TestedBuilds.lineOf(Class.forName("jdk.internal.vm.Continuation"))
-            + "\n";
+    String own = "# this JDK\n" + TestedBuilds.line() + "\n";
     ForkedJvm.Result result = run(listOf(folder, own));
     assertThat(result.output()).contains("joined 42").doesNotContain("switched by the JDK");
   }
 
   @Test
-  void itCanBeAskedForOnAnUntestedBuild(@TempDir Path folder) throws Exception {
+  void fastSwitchingCanBeAskedForOnAnUntestedBuild(@TempDir Path folder) throws Exception {
     ForkedJvm.Result result = run(listOf(folder, "# none\n"), "-Dweft.switch=weft");
     assertThat(result.output()).contains("joined 42").doesNotContain("switched by the JDK");
   }

@@ -5,10 +5,10 @@
 //   (protocol)             (conversations, presence, …)               (goes to the connection)
 //
 // One file, in this order: the protocol, what is known, connecting, rooms and history, sending,
-// opening and leaving, showing, notices, what the user does. The parts share the variables under
-// "what is known", and nearly each function changes them and what is shown: as modules they would
-// have to hand these variables round, as modules cannot assign what they import. Only the protocol
-// (class Connection) knows of no other part. The page needs no build and no library.
+// opening and leaving, showing, notices, what the user does. The file is long because the parts share
+// the variables under "what is known", and nearly each function changes them and what is shown: as
+// modules they would have to hand these variables round, as modules cannot assign what they import.
+// Only the protocol (class Connection) knows of no other part. The page needs no build and no library.
 //
 // What holds at any time:
 //  - A message is known by its id: it is shown once, and messages are shown in the order of ids.
