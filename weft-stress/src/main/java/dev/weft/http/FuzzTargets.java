@@ -25,7 +25,8 @@ import java.util.regex.Pattern;
  */
 public final class FuzzTargets {
   private static final int MOST_OF_MESSAGE = 300;
-  private static final HttpLimits LIMITS = new HttpLimits(1_000, 10, 2_000, 0, 1, 1, 0, 0, 0, 0, 0);
+  private static final HttpLimits LIMITS =
+      new HttpLimits(1_000, 10, 2_000, 0, 1, false, 1, 0, 0, 0, 0, 0);
 
   private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]++";
   private static final String BLANKS = "[ \\t]*+";
