@@ -41,6 +41,7 @@ final class Collector {
   private static final int MOST_VIEWERS = 16;
   private static final int MOST_WAITS = 25;
   private static final long EVERY_NANOS = 1_000_000_000;
+  private static final long RAREST_NANOS = 20_000_000_000L;
 
   // of each second, in milliseconds; together a fiftieth
   private static final int TICKS_PER_THOUSAND = 4;
@@ -53,8 +54,10 @@ final class Collector {
   private final Set<Viewer> viewers = ConcurrentHashMap.newKeySet();
   private final long origin = System.nanoTime();
   private final ProcessNumbers process = new ProcessNumbers();
-  private final Budget ticks = new Budget(System::nanoTime, TICKS_PER_THOUSAND, MOST_SAVED_NANOS);
-  private final Budget walks = new Budget(System::nanoTime, WALKS_PER_THOUSAND, MOST_SAVED_NANOS);
+  private final Budget ticks =
+      new Budget(System::nanoTime, TICKS_PER_THOUSAND, MOST_SAVED_NANOS, RAREST_NANOS);
+  private final Budget walks =
+      new Budget(System::nanoTime, WALKS_PER_THOUSAND, MOST_SAVED_NANOS, RAREST_NANOS);
 
   // filled by a page that asks for something, to wake the looking fiber
   private final Channel<Boolean> asked = Channel.buffered(1);

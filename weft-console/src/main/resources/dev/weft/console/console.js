@@ -113,7 +113,7 @@ function cards(now, seconds) {
   card('fibers', 'Fibers', live, count(live), seconds ? `${count((begun(now) - begun(last)) / seconds)} new/s` : '');
   card('switches', 'Switches', rate('switches'), count(rate('switches')), '/s');
   card('steals', 'Steals', rate('stolen'), count(rate('stolen')), '/s');
-  card('ready', 'Ready', all('ready'), count(all('ready')), 'wait for a thread');
+  card('ready', 'Ready', all('ready'), count(all('ready')), 'for a thread');
   card('timers', 'Timers', ofWorkers(now, 'timers'), count(ofWorkers(now, 'timers')), 'set');
   if (p.sockets >= 0) {
     card('sockets', 'Sockets', p.sockets, count(p.sockets), p.limit > 0 ? `${count(p.descriptors)} of ${count(p.limit)} fds` : '',
@@ -225,6 +225,17 @@ function showLane(parent, scheduler, worker, index, before, seconds) {
     if (tail && tail[0] === piece[0] && tail[1] === piece[1]) lane.pieces.pop(); // it goes on
     lane.pieces.push(piece);
   }
+  // a slice that began before a page looked, and has not ended: the lane cannot know of it
+  if (worker.held && !worker.lane.length) {
+    const tail = lane.pieces.at(-1);
+    if (tail?.untold) {
+      tail[2] = clock.server;
+      tail[3] = tail[2] - tail[1];
+    } else {
+      const from = Math.max(lane.begin, tail ? tail[2] : 0);
+      lane.pieces.push(Object.assign([SLICE, from, clock.server, clock.server - from, 1, 0], {untold: true}));
+    }
+  }
   while (lane.pieces.length && lane.pieces[0][2] < clock.server - KEEP) lane.pieces.shift();
   lane.held = worker.held;
   lane.node.classList.toggle('held', worker.held);
@@ -310,7 +321,7 @@ function showSlow(now) {
   const slices = [];
   for (const lane of lanes.values()) {
     for (const [kind, from, to, ran, , , name, id] of lane.pieces) {
-      if (kind === SLICE && to > now - KEEP) slices.push({id, name, place: lane.place, ran});
+      if (kind === SLICE && id && to > now - KEEP) slices.push({id, name, place: lane.place, ran});
     }
   }
   slices.sort((a, b) => b.ran - a.ran);

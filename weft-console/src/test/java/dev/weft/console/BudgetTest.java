@@ -16,7 +16,7 @@ class BudgetTest {
   private final AtomicLong clock = new AtomicLong(-123_456_789);
 
   private Budget budget(int perThousand) {
-    return new Budget(clock::get, perThousand, SAVED);
+    return new Budget(clock::get, perThousand, SAVED, 10_000 * SECOND);
   }
 
   /** Looks as often as it may; returns how long that took in all. */
@@ -61,6 +61,13 @@ class BudgetTest {
     clock.addAndGet(100_000 * SECOND);
     long spent = lookFor(SECOND, budget, new long[] {10_000_000}, new Random(1));
     assertThat(spent).isBetween(SAVED, SAVED + 40_000_000);
+  }
+
+  @Test
+  void noLookMakesTheNextOneWaitForLongerThanTheLimit() {
+    Budget budget = new Budget(clock::get, 16, SAVED, 20 * SECOND);
+    budget.spend(100 * SECOND);
+    assertThat(budget.nanosUntilFree()).isBetween(19 * SECOND, 20 * SECOND + 1_000_000);
   }
 
   @Test

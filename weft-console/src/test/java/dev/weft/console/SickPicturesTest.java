@@ -84,9 +84,9 @@ class SickPicturesTest {
     // one
     words.addAll(0, List.of("bash", "-c", "ulimit -n 700; exec \"$@\"", "bash"));
     Process process = Command.of(words.toArray(String[]::new)).startWithErrors();
-    try (BufferedReader errors = process.errorReader()) {
+    try {
       browser.resize(920, height);
-      browser.open(address(errors));
+      browser.open(address(process.errorReader()));
       browser.awaitTexts("#status", "live");
       browser.awaitTexts("#command", "Sick");
       browser.awaitText(".scheduler h2", "service");
@@ -157,6 +157,8 @@ class SickPicturesTest {
         470,
         () -> {
           browser.awaitText(".lane.held .what", "held by one fiber");
+          // the slice began before the page was opened
+          browser.awaitText(".lane.held .what b", "100 %");
         });
   }
 
