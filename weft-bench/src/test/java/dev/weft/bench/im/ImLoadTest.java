@@ -39,12 +39,14 @@ class ImLoadTest {
   void nothingIsLostUnderAttacks() throws Exception {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
+    PrintStream toOut = new PrintStream(out, true, StandardCharsets.UTF_8);
+    PrintStream toErr = new PrintStream(err, true, StandardCharsets.UTF_8);
     int status =
         ImLoad.run(
             new Workspace(root),
             server(),
-            new PrintStream(out, true, StandardCharsets.UTF_8),
-            new PrintStream(err, true, StandardCharsets.UTF_8),
+            toOut,
+            toErr,
             "--clients=200",
             "--rooms=10",
             "--deliveries=2000",
@@ -66,9 +68,7 @@ class ImLoadTest {
     String json = Files.readString(root.resolve("target/bench/im-load.json"));
     assertThat(json).contains("\"name\": \"im-load\"", "\"faults\": []", "\"atMost\": 12288.0");
     assertThat(root.resolve("target/bench/im-load.svg")).content().contains("history bombs");
-    assertThat(
-            ImLoad.run(new Workspace(root), server(), new PrintStream(out), System.err, "--page"))
-        .isZero();
+    assertThat(ImLoad.run(new Workspace(root), server(), toOut, toErr, "--page")).isZero();
     assertThat(root.resolve("docs/numbers/im-load.json")).content().isEqualTo(json);
     assertThat(root.resolve("docs/img/im-load.svg")).exists();
   }
