@@ -229,6 +229,6 @@ final class Disks {
 
   /** Returns the time of day, as files have it. */
   FileTime now() {
-    return FileTime.from(stage.wallNanos() / 1_000, TimeUnit.MICROSECONDS);
+    return FileTime.from(stage.timeOfDay() / 1_000, TimeUnit.MICROSECONDS);
   }
 }

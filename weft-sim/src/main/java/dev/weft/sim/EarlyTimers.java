@@ -19,6 +19,10 @@ final class EarlyTimers {
     enabled = newEnabled;
   }
 
+  boolean isEnabled() {
+    return enabled;
+  }
+
   /** Begins a run; that of seed 0 is the plain one, in which time does not pass early. */
   void begin(long seed) {
     random = new SplittableRandom(seed ^ 0xD1B54A32D192ED03L);

@@ -38,7 +38,13 @@ public enum Fault {
   /** A host crashed. */
   CRASH("crash", "crashes"),
   /** A connection to a host that has crashed stayed silent. */
-  SILENCE("silent connection", "silent connections");
+  SILENCE("silent connection", "silent connections"),
+  /** The time of day was read from a clock with an offset. */
+  CLOCK_OFFSET("look at a clock that is off", "looks at a clock that is off"),
+  /** A time was read, or waited for, by a clock that drifts. */
+  CLOCK_DRIFT("use of a clock that drifts", "uses of a clock that drifts"),
+  /** A timer fired although a fiber could go on. */
+  EARLY_TIMER("early timer", "early timers");
 
   private final String one;
   private final String many;

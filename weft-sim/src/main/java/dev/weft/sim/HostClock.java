@@ -21,6 +21,7 @@ public final class HostClock {
   private static final long FOR_EVER = 1L << 52;
 
   private final LongSupplier simulationTime;
+  private final FaultCounts faults;
 
   // the host's time was hostThen when the simulation's was then
   private long then;
@@ -30,8 +31,9 @@ public final class HostClock {
   // nanoseconds too many in a second
   private long drift;
 
-  HostClock(LongSupplier simulationTime) {
+  HostClock(LongSupplier simulationTime, FaultCounts faults) {
     this.simulationTime = simulationTime;
+    this.faults = faults;
     this.then = simulationTime.getAsLong();
     this.hostThen = then;
   }
@@ -39,6 +41,9 @@ public final class HostClock {
   /** Sets how far the host's time of day is ahead; negative: behind. It jumps there at once. */
   public HostClock offset(Duration ahead) {
     offset = ahead.toNanos();
+    if (offset != 0) {
+      faults.expect(Fault.CLOCK_OFFSET);
+    }
     return this;
   }
 
@@ -55,6 +60,9 @@ public final class HostClock {
     hostThen = at(now);
     then = now;
     drift = Math.round(partsPerMillion * 1_000);
+    if (drift != 0) {
+      faults.expect(Fault.CLOCK_DRIFT);
+    }
     return this;
   }
 
@@ -62,6 +70,20 @@ public final class HostClock {
     long passed = time - then;
     long more = passed / BILLION * drift + Math.floorDiv(passed % BILLION * drift, BILLION);
     return hostThen + passed + more;
+  }
+
+  /** Counts a use of the clock as a fault, if it drifts. */
+  void countDrift() {
+    if (drift != 0) {
+      faults.add(Fault.CLOCK_DRIFT);
+    }
+  }
+
+  /** Counts a look at the time of day as a fault, if it is off. */
+  void countOffset() {
+    if (offset != 0) {
+      faults.add(Fault.CLOCK_OFFSET);
+    }
   }
 
   /** Returns the host's {@code System.nanoTime}. */

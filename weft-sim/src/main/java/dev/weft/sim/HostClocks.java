@@ -18,14 +18,16 @@ final class HostClocks {
   private final LongSupplier simulationTime;
   private final Map<Object, HostClock> byHost = new IdentityHashMap<>();
   private CurrentHost hosts = () -> MAIN;
+  private FaultCounts faults = new FaultCounts();
 
   HostClocks(LongSupplier simulationTime) {
     this.simulationTime = simulationTime;
   }
 
-  /** Begins a run: all clocks are right, and all fibers on one host. */
-  void begin() {
+  /** Begins a run with its faults: all clocks are right, and all fibers on one host. */
+  void begin(FaultCounts newFaults) {
     byHost.clear();
+    faults = newFaults;
     hosts = () -> MAIN;
   }
 
@@ -36,7 +38,18 @@ final class HostClocks {
 
   /** Returns the clock of a host. */
   HostClock of(Object host) {
-    return byHost.computeIfAbsent(host, any -> new HostClock(simulationTime));
+    return byHost.computeIfAbsent(host, any -> new HostClock(simulationTime, faults));
+  }
+
+  /** Counts that the program looks at the time of day, or only at {@code System.nanoTime}. */
+  void countLook(boolean atTimeOfDay) {
+    if (!byHost.isEmpty()) {
+      HostClock clock = of(hosts.current());
+      clock.countDrift();
+      if (atTimeOfDay) {
+        clock.countOffset();
+      }
+    }
   }
 
   /** Returns {@code System.nanoTime} of the running fiber's host. */

@@ -31,6 +31,9 @@ final class Lane {
   // how many calls of the network it has made since the run ended
   int unwindOperations;
 
+  // how many timers have fired since it began to wait for what another fiber holds
+  int timersPassed;
+
   boolean ended;
 
   Lane(FiberCore<?> fiber, int number, Host host) {

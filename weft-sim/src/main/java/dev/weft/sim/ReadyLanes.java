@@ -44,6 +44,10 @@ final class ReadyLanes {
     lanes[size] = null;
   }
 
+  boolean has(Lane lane) {
+    return Arrays.asList(lanes).subList(0, size).contains(lane);
+  }
+
   /** Removes a fiber if it is here; returns whether it was. */
   boolean removeIfThere(Lane lane) {
     for (int i = 0; i < size; i++) {

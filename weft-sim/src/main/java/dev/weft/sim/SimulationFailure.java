@@ -12,7 +12,7 @@ public class SimulationFailure extends Error {
     super(message);
   }
 
-  /** All fibers wait, and no timer is left. */
+  /** Fibers wait for each other, or all fibers wait and no timer is left. */
   public static final class Deadlock extends SimulationFailure {
     private static final long serialVersionUID = 1;
 

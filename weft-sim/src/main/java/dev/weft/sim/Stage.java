@@ -86,6 +86,7 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
   private boolean mainEnded;
   private boolean lastsAsAProcess;
   private boolean timePasses; // though fibers are ready
+  private boolean tooLong; // more steps than allowed
   private boolean over;
   private boolean clean = true;
 
@@ -136,14 +137,17 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
     threads.clear();
     monitors.clear();
     disks.begin(seed);
-    clocks.begin();
-    clocks.hosts(this::hostHere);
     events.clear();
     around = new Surroundings(this, seed);
+    clocks.begin(around.counts());
+    clocks.hosts(this::hostHere);
     around.hosts().listen(host -> disks.crashOf(host.name()));
     starting = null;
     run.begin(recorded);
     earlyTimers.begin(seed);
+    if (earlyTimers.isEnabled()) {
+      around.expect(Fault.EARLY_TIMER);
+    }
     timePasses = false;
     current = null;
     yielded = null;
@@ -157,6 +161,7 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
     failure = null;
     mainEnded = false;
     lastsAsAProcess = false;
+    tooLong = false;
     over = false;
     unwinding.end();
     clean = false;
@@ -164,6 +169,9 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
   }
 
   private RunResult result(long seed) {
+    if (failure == null && tooLong) {
+      failure = endless();
+    }
     if (failure == null) {
       List<Throwable> unobserved = scheduler.unobserved.takeAll();
       failure = unobserved.isEmpty() ? null : unobserved.getFirst();
@@ -262,6 +270,7 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
     }
     now = next;
     run.mix(now);
+    around.happened(Fault.EARLY_TIMER, "time passes early, to the next timer");
   }
 
   /** Sets whether timers may fire although fibers are ready. */
@@ -282,6 +291,7 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
       return;
     }
     last = lane.number;
+    lane.timersPassed = 0;
     pointsInSlice = 0;
     if (fiber.status() == Fiber.Status.DONE) {
       lane.ended = true;
@@ -304,14 +314,21 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
     steps++;
     if (unwinding.isActive()) {
       over |= unwinding.hasTooManySteps(steps);
-    } else if (steps > maxSteps && failure == null) {
-      fail(
-          new SimulationFailure.Endless(
-              "the run has not ended after "
-                  + maxSteps
-                  + " steps: fibers that are ready: "
-                  + ready));
+    } else if (steps > maxSteps) {
+      tooLong = true;
+      over = true;
     }
+  }
+
+  private SimulationFailure endless() {
+    List<Lane> waiting = lanes.all().stream().filter(lane -> !ready.has(lane)).toList();
+    String waits = Deadlocks.waits(waiting, lanes.all());
+    return new SimulationFailure.Endless(
+        "the run has not ended after "
+            + maxSteps
+            + " steps: fibers that are ready: "
+            + ready
+            + (waits.isEmpty() ? "" : "\n  fibers that wait:" + waits));
   }
 
   @Override
@@ -319,14 +336,25 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
     long next = Math.min(nextTimer, events.next());
     boolean none = next == Long.MAX_VALUE;
     if (unwinding.isActive() || !isKeptAlive()) {
+      String circle = unwinding.isActive() ? null : Deadlocks.circleAtEnd(lanes.all());
+      if (circle != null) {
+        fail(new SimulationFailure.Deadlock(circle));
+        return;
+      }
       if (live == 0 || none || !unwinding.isActive() || unwinding.jumpsTooOften()) {
         over = true;
         clean = live == 0 && nextTimer == Long.MAX_VALUE;
         return;
       }
     } else if (none) {
-      fail(new SimulationFailure.Deadlock(Deadlocks.describe(lanes.all())));
+      fail(new SimulationFailure.Deadlock(Deadlocks.allWait(lanes.all())));
       return;
+    } else {
+      String circle = Deadlocks.circleBeforeTimer(lanes.all());
+      if (circle != null) {
+        fail(new SimulationFailure.Deadlock(circle));
+        return;
+      }
     }
     now = Math.max(now, next);
     run.mix(now);
@@ -577,16 +605,24 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
 
   @Override
   public long nanoTime() {
+    clocks.countLook(false);
     return clocks.nanoTime();
   }
 
   @Override
   public long wallNanos() {
+    clocks.countLook(true);
+    return timeOfDay();
+  }
+
+  /** Returns the time of day on the host of the running fiber, and counts no look at it. */
+  long timeOfDay() {
     return EPOCH + (clocks.nanoTime() - START) + clocks.offsetNanos();
   }
 
   @Override
   public long simulationNanos(long hostNanos) {
+    clocks.countLook(false);
     return clocks.simulationNanos(hostNanos);
   }
 

@@ -57,6 +57,10 @@ final class Surroundings implements NetworkWorld, WorldNetwork, LinkPath.FaultLo
     faults.expect(fault);
   }
 
+  FaultCounts counts() {
+    return faults;
+  }
+
   Map<Fault, Long> faults() {
     return faults.snapshot();
   }

@@ -7,12 +7,9 @@ import com.sun.net.httpserver.HttpServer;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
 import java.net.DatagramPacket;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
-import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -21,10 +18,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
-import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.DatagramChannel;
-import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -298,31 +293,5 @@ class ChannelSocketsTest {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(uri)).timeout(Duration.ofSeconds(5)).build();
     return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
-  }
-
-  // ---- what is refused ----
-
-  private static void assertRefused(String what, SimulationBody body) {
-    assertThatThrownBy(() -> Simulation.explore(SocketsTest.OPTIONS, body))
-        .isInstanceOf(SimulationFailure.Unsupported.class)
-        .hasMessageMatching("cannot simulate " + what + ", used at ChannelSocketsTest.java:\\d+");
-  }
-
-  @Test
-  void refusals() {
-    assertRefused(
-        "a Unix-domain socket", sim -> SocketChannel.open(StandardProtocolFamily.UNIX).close());
-    assertRefused("an asynchronous channel", sim -> AsynchronousSocketChannel.open().close());
-    assertRefused("a Pipe", sim -> Pipe.open());
-    assertRefused(
-        "multicast",
-        sim -> {
-          try (DatagramChannel channel = DatagramChannel.open(StandardProtocolFamily.INET)) {
-            channel.bind(new InetSocketAddress(53));
-            channel.join(
-                InetAddress.getByName("230.0.0.1"),
-                NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
-          }
-        });
   }
 }

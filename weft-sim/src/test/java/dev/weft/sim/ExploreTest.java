@@ -165,21 +165,6 @@ class ExploreTest {
   }
 
   @Test
-  @Feature("V5")
-  void whatCannotBeSimulatedIsRefusedByNameAndLine() {
-    assertThatThrownBy(
-            () -> Simulation.explore(POINTS, sim -> java.nio.channels.Pipe.open().sink().close()))
-        .isInstanceOf(SimulationFailure.Unsupported.class)
-        .hasMessageMatching("cannot simulate a Pipe, used at ExploreTest.java:\\d+");
-    assertThatThrownBy(
-            () ->
-                Simulation.explore(
-                    POINTS, sim -> List.of(1, 2, 3).parallelStream().forEach(i -> slowly(i))))
-        .isInstanceOf(SimulationFailure.Unsupported.class)
-        .hasMessageContaining("ForkJoinPool");
-  }
-
-  @Test
   void aRunWithoutEndIsReported() {
     SimulationResult result =
         Simulation.explore(

@@ -17,7 +17,6 @@ import java.io.FileWriter;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
-import java.nio.channels.AsynchronousFileChannel;
 import java.nio.channels.Channels;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
@@ -619,29 +618,8 @@ class FilesOnDiskTest {
         });
   }
 
-  private static SimulationFailure refused(OnDisk program) {
-    List<Throwable> thrown = new ArrayList<>();
-    try {
-      simulate(program);
-    } catch (SimulationFailure.Unsupported e) {
-      thrown.add(e);
-    }
-    assertThat(thrown).hasSize(1);
-    return (SimulationFailure) thrown.getFirst();
-  }
-
   @Test
-  void mappedFilesAreRefusedIfTheyCanBeWritten() {
-    assertThat(
-            refused(
-                (disk, root) -> {
-                  Path file = durable(root.resolve("f"));
-                  try (FileChannel channel = FileChannel.open(file, READ, WRITE)) {
-                    channel.map(FileChannel.MapMode.READ_WRITE, 0, 7);
-                  }
-                }))
-        .hasMessageContaining("cannot simulate a mapped file that can be written")
-        .hasMessageContaining("FilesOnDiskTest.java:");
+  void mappedFilesCanBeRead() {
     simulate(
         (disk, root) -> {
           Path file = durable(root.resolve("f"));
@@ -650,16 +628,6 @@ class FilesOnDiskTest {
                 .isEqualTo((byte) 'd');
           }
         });
-  }
-
-  @Test
-  void asynchronousChannelsAreRefused() {
-    assertThat(
-            refused(
-                (disk, root) ->
-                    AsynchronousFileChannel.open(durable(root.resolve("f")), READ).close()))
-        .hasMessageContaining("cannot simulate an AsynchronousFileChannel")
-        .hasMessageContaining("FilesOnDiskTest.java:");
   }
 
   @Test

@@ -87,7 +87,7 @@ class HostClockTest {
 
   @Test
   void aDriftThatIsNotAClockIsRefused() {
-    assertThatThrownBy(() -> new HostClock(() -> 0).drift(1_000_000))
+    assertThatThrownBy(() -> new HostClock(() -> 0, new FaultCounts()).drift(1_000_000))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("parts per million");
   }

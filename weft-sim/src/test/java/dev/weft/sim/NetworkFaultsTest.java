@@ -8,40 +8,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.weft.testkit.Feature;
 import java.io.IOException;
-import java.net.DatagramPacket;
-import java.net.DatagramSocket;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Each kind of fault finds a bug that the same program hides without it, and is counted. */
+/** Settings of the network's faults, and partitions; what each finds: {@link EveryFaultTest}. */
 @Feature("V6")
 @SuppressWarnings("AddressSelection") // a simulated host has one address
 class NetworkFaultsTest {
-  /** A program that runs in a network with faults, or without. */
-  private interface Program {
-    void run(Simulation sim, Consumer<Network> faults) throws Exception;
-  }
-
-  private static SimulationResult explore(Program program, Consumer<Network> faults) {
-    return Simulation.explore(SimulationOptions.seeds(200), sim -> program.run(sim, faults));
-  }
-
-  /** Checks that a program fails under a fault only; returns what it fails with. */
-  private static Throwable found(Program program, Fault fault, Consumer<Network> faults) {
-    explore(program, network -> {}).check();
-    FailureReport report = explore(program, faults).failure().orElseThrow();
-    assertThat(report.faults().get(fault)).as(report.text()).isPositive();
-    assertThat(report.text()).contains(fault.times(report.faults().get(fault)));
-    return report.cause();
-  }
-
   private static void echo(int port) throws IOException {
     try (ServerSocket server = new ServerSocket(port)) {
       while (true) {
@@ -58,165 +36,6 @@ class NetworkFaultsTest {
   private static Socket connect(String host, int port) throws Exception {
     Thread.sleep(1);
     return new Socket(host, port);
-  }
-
-  @Test
-  void aStallFindsARequestThatIsSentTwice() {
-    Program program =
-        (sim, faults) -> {
-          int[] served = new int[1];
-          sim.host(
-              "server",
-              () -> {
-                try (ServerSocket server = new ServerSocket(80);
-                    Socket client = server.accept()) {
-                  while (client.getInputStream().read() >= 0) {
-                    served[0]++;
-                    client.getOutputStream().write(1);
-                  }
-                }
-              });
-          faults.accept(sim.network());
-          try (Socket server = connect("server", 80)) {
-            server.setSoTimeout(100);
-            server.getOutputStream().write(1);
-            try {
-              server.getInputStream().read();
-            } catch (SocketTimeoutException e) {
-              server.getOutputStream().write(1); // the request must have been lost
-              server.setSoTimeout(0);
-              server.getInputStream().read();
-            }
-          }
-          Thread.sleep(10_000);
-          assertThat(served[0]).isEqualTo(1);
-        };
-    Throwable cause = found(program, Fault.STALL, network -> network.stalls(0.1, ofMillis(500)));
-    assertThat(cause).hasMessageContaining("expected: 1");
-  }
-
-  @Test
-  void aRefusalFindsAConnectWithoutARetry() {
-    Program program =
-        (sim, faults) -> {
-          sim.host("server", () -> echo(80));
-          faults.accept(sim.network());
-          connect("server", 80).close();
-        };
-    Throwable cause = found(program, Fault.REFUSAL, network -> network.refusals(0.1));
-    assertThat(cause).hasMessage("Connection refused");
-  }
-
-  /** Answers datagrams. */
-  private static void answer(int port) throws IOException {
-    try (DatagramSocket socket = new DatagramSocket(port)) {
-      DatagramPacket packet = new DatagramPacket(new byte[10], 10);
-      while (true) {
-        socket.receive(packet);
-        socket.send(packet);
-      }
-    }
-  }
-
-  @Test
-  void aLossFindsARequestWithoutATimeout() {
-    Program program =
-        (sim, faults) -> {
-          sim.host("server", () -> answer(53));
-          faults.accept(sim.network());
-          Thread.sleep(1);
-          try (DatagramSocket socket = new DatagramSocket()) {
-            InetAddress server = InetAddress.getByName("server");
-            socket.send(new DatagramPacket(new byte[] {1}, 1, server, 53));
-            socket.receive(new DatagramPacket(new byte[10], 10));
-          }
-        };
-    Throwable cause = found(program, Fault.LOSS, network -> network.losses(0.1));
-    assertThat(cause).isInstanceOf(SimulationFailure.Deadlock.class);
-    assertThat(cause).hasMessageContaining("NetworkFaultsTest.java");
-  }
-
-  @Test
-  void aReorderingFindsAReceiverThatTrustsTheOrder() {
-    Program program =
-        (sim, faults) -> {
-          sim.network().latency(ofMillis(1), ofMillis(1));
-          sim.host(
-              "sender",
-              () -> {
-                try (DatagramSocket socket = new DatagramSocket()) {
-                  for (byte i = 0; i < 5; i++) {
-                    Thread.sleep(2);
-                    InetAddress main = InetAddress.getByName("main");
-                    socket.send(new DatagramPacket(new byte[] {i}, 1, main, 53));
-                  }
-                }
-              });
-          faults.accept(sim.network());
-          try (DatagramSocket socket = new DatagramSocket(53)) {
-            for (int i = 0; i < 5; i++) {
-              DatagramPacket packet = new DatagramPacket(new byte[10], 10);
-              socket.receive(packet);
-              assertThat(packet.getData()[0]).isEqualTo((byte) i);
-            }
-          }
-        };
-    Throwable cause =
-        found(program, Fault.REORDERING, network -> network.latency(ofMillis(1), ofMillis(10)));
-    assertThat(cause).isInstanceOf(AssertionError.class);
-  }
-
-  @Test
-  void aPartitionFindsTwoPrimaries() {
-    Program program =
-        (sim, faults) -> {
-          boolean[] primary = {true, false};
-          sim.host(
-              "first",
-              () -> {
-                try (DatagramSocket socket = new DatagramSocket()) {
-                  InetAddress second = InetAddress.getByName("second");
-                  for (int i = 0; i < 100; i++) {
-                    socket.send(new DatagramPacket(new byte[] {1}, 1, second, 53));
-                    Thread.sleep(100);
-                  }
-                }
-              });
-          sim.host(
-              "second",
-              () -> {
-                try (DatagramSocket socket = new DatagramSocket(53)) {
-                  socket.setSoTimeout(1_000);
-                  for (int i = 0; i < 60; i++) {
-                    socket.receive(new DatagramPacket(new byte[10], 10));
-                  }
-                } catch (SocketTimeoutException e) {
-                  primary[1] = true; // no heartbeat for a second: first is dead
-                }
-              });
-          faults.accept(sim.network());
-          Thread.sleep(8_000);
-          assertThat(primary[0] && primary[1]).as("two primaries").isFalse();
-        };
-    Throwable cause =
-        found(program, Fault.PARTITION, network -> network.partition("first", "second"));
-    assertThat(cause).hasMessageContaining("two primaries");
-  }
-
-  @Test
-  void aSilenceFindsAReadWithoutATimeout() {
-    Program program =
-        (sim, faults) -> {
-          Host server = sim.host("server", () -> echo(80));
-          sim.network().silences(0); // set, and so not asked for
-          faults.accept(sim.network());
-          try (Socket socket = connect("server", 80)) {
-            sim.at(ofSeconds(1), server::crash);
-            assertThatThrownBy(() -> socket.getInputStream().read()).hasMessage("Connection reset");
-          }
-        };
-    Throwable cause = found(program, Fault.SILENCE, network -> network.silences(0.5));
-    assertThat(cause).isInstanceOf(SimulationFailure.Deadlock.class);
   }
 
   @Test

@@ -7,6 +7,12 @@ import dev.weft.testkit.Feature;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Calendar;
+import java.util.Date;
+import java.util.List;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -129,6 +135,34 @@ class VirtualTimeTest {
                               .completeOnTimeout("none", 6, TimeUnit.SECONDS)
                               .get())
                       .isEqualTo("none"));
+        });
+  }
+
+  @Test
+  @SuppressWarnings("JavaUtilDate") // it is what is tested
+  void timersAndDatesOfJavaUtilTakeVirtualTime() {
+    simulate(
+        sim -> {
+          List<Long> rang = new ArrayList<>();
+          Date start = new Date();
+          assertThat(start.toInstant()).isEqualTo(Instant.parse("2026-01-01T00:00:00Z"));
+          Timer timer = new Timer("ticks");
+          CountDownLatch done = new CountDownLatch(3);
+          timer.schedule(
+              new TimerTask() {
+                @Override
+                public void run() {
+                  assertThat(scheduledExecutionTime()).isEqualTo(System.currentTimeMillis());
+                  rang.add(new Date().getTime() - start.getTime());
+                  done.countDown();
+                }
+              },
+              5_000,
+              60_000);
+          takes(Duration.ofSeconds(125), done::await);
+          timer.cancel();
+          assertThat(rang).containsExactly(5_000L, 65_000L, 125_000L);
+          assertThat(Calendar.getInstance().getTimeInMillis()).isEqualTo(start.getTime() + 125_000);
         });
   }
 

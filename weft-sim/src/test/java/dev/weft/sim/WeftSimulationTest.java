@@ -3,6 +3,7 @@ package dev.weft.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import dev.weft.testkit.Feature;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,6 +19,7 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /** {@code @WeftSimulation}: tests of other classes are run here, by JUnit itself. */
+@Feature("V8")
 class WeftSimulationTest {
   private static final AtomicInteger RUNS = new AtomicInteger();
   private static final AtomicInteger BEGUN = new AtomicInteger();

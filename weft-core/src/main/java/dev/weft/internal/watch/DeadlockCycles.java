@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * nothing; waits with a time limit are not followed. Only the watchdog's thread uses it, but for
  * {@link #confirmed}.
  */
-final class DeadlockCycles {
+public final class DeadlockCycles {
   /** How many fibers a step looks at: some 0.1 ms. */
   private static final int FIBERS_A_STEP = 2_048;
 
@@ -119,7 +119,7 @@ final class DeadlockCycles {
   private void confirm() {
     Set<String> found = new HashSet<>();
     Map<String, List<Long>> certain = new LinkedHashMap<>();
-    for (List<FiberCore<?>> circle : circles()) {
+    for (List<FiberCore<?>> circle : circles(suspects)) {
       String signature = signature(circle);
       found.add(signature);
       if (seen.contains(signature)) {
@@ -165,8 +165,11 @@ final class DeadlockCycles {
     return fibers;
   }
 
-  private List<List<FiberCore<?>>> circles() {
-    Map<FiberCore<?>, List<FiberCore<?>>> owners = owners();
+  /** Returns the circles among fibers for which {@link LockOwners#mayWaitForOwner} is true. */
+  public static List<List<FiberCore<?>>> circles(Collection<FiberCore<?>> some) {
+    List<FiberCore<?>> suspects = new ArrayList<>(some);
+    suspects.sort(Comparator.comparingLong(FiberCore::id)); // two passes find the same circle
+    Map<FiberCore<?>, List<FiberCore<?>>> owners = owners(suspects);
     List<List<FiberCore<?>>> circles = new ArrayList<>();
     Set<FiberCore<?>> done = Collections.newSetFromMap(new IdentityHashMap<>());
     for (FiberCore<?> start : suspects) {
@@ -182,8 +185,7 @@ final class DeadlockCycles {
    * Returns the fibers that each suspect waits for. Each of them has to act, so that a circle
    * through one of them is a deadlock. Only suspects can be part of a circle.
    */
-  private Map<FiberCore<?>, List<FiberCore<?>>> owners() {
-    suspects.sort(Comparator.comparingLong(FiberCore::id)); // two passes find the same circle
+  private static Map<FiberCore<?>, List<FiberCore<?>>> owners(List<FiberCore<?>> suspects) {
     Map<Long, FiberCore<?>> byThread = new HashMap<>();
     for (FiberCore<?> fiber : suspects) {
       Thread thread = fiber.threadOrNull();

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>No lock is held and the fibers run on between two questions: an answer may be outdated when it
  * is read. A cycle that two looks find, with no slice of its fibers between them, is a deadlock.
  */
-final class LockOwners {
+public final class LockOwners {
   /**
    * What a thread waits for.
    *
@@ -41,7 +41,7 @@ final class LockOwners {
    * @param owner the thread that has to act before the wait can end; null if no single thread has
    *     to, or it is not known
    */
-  record BlockedOn(Object object, boolean isMonitor, @Nullable Thread owner) {}
+  public record BlockedOn(Object object, boolean isMonitor, @Nullable Thread owner) {}
 
   /** How long to ask fibers for their monitors: some hundred thousand fibers. */
   private static final long MOST_SNAPSHOT_NANOS = 2_000_000_000;
@@ -56,12 +56,12 @@ final class LockOwners {
    *
    * @param fibers supplies the fibers that may hold a monitor; called if a fiber waits for one
    */
-  LockOwners(Supplier<Stream<FiberCore<?>>> fibers) {
+  public LockOwners(Supplier<Stream<FiberCore<?>>> fibers) {
     this.fibers = fibers;
   }
 
   /** Returns what the fiber waits for, or null if it does not wait or that is not known. */
-  @Nullable BlockedOn blockedOn(FiberCore<?> fiber) {
+  public @Nullable BlockedOn blockedOn(FiberCore<?> fiber) {
     Thread thread = fiber.threadOrNull();
     if (thread == null) {
       return null;
@@ -91,7 +91,7 @@ final class LockOwners {
    * Returns whether a fiber waits, perhaps for something that one thread owns. Cheap, because it is
    * called for every fiber.
    */
-  static boolean mayWaitForOwner(FiberCore<?> fiber) {
+  public static boolean mayWaitForOwner(FiberCore<?> fiber) {
     Thread thread = fiber.threadOrNull();
     if (thread == null || fiber.status() != Fiber.Status.WAITING) {
       return false;

@@ -90,6 +90,9 @@ final class FilePatches {
               "sun/nio/fs/UnixNativeDispatcher.open(Lsun/nio/fs/UnixPath;II)I",
               code ->
                   opening(code.aload(0).iload(1).getstatic(CONSTANTS, "O_TRUNC", CD_int).iand())),
+          Map.entry("java/io/FileInputStream.read()I", FilePatches::reading),
+          Map.entry("java/io/FileInputStream.read([B)I", FilePatches::reading),
+          Map.entry("java/io/FileInputStream.read([BII)I", FilePatches::reading),
           Map.entry("java/io/FileOutputStream.write(I)V", code -> awaiting(code, FilePatches::out)),
           Map.entry(
               "java/io/FileOutputStream.write([B)V", code -> awaiting(code, FilePatches::out)),
@@ -440,6 +443,10 @@ final class FilePatches {
   private static void awaiting(CodeBuilder code, Consumer<CodeBuilder> file) {
     file.accept(code);
     call(code, "awaiting", DESCRIPTOR);
+  }
+
+  private static void reading(CodeBuilder code) {
+    call(field(code, "java.io.FileInputStream"), "reading", DESCRIPTOR);
   }
 
   private static void opening(CodeBuilder code) {

@@ -26,6 +26,7 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -42,6 +43,7 @@ final class JdkPatches {
       List.of(
           "java.lang.VirtualThread",
           "java.lang.Math",
+          "java.lang.ProcessBuilder",
           "java.lang.Runtime",
           "java.security.SecureRandom",
           "java.time.Clock",
@@ -52,13 +54,15 @@ final class JdkPatches {
           "java.util.concurrent.CompletableFuture",
           "java.util.concurrent.CompletableFuture$DelayedExecutor",
           "java.util.concurrent.ThreadLocalRandom",
-          "java.util.concurrent.locks.LockSupport");
+          "java.util.concurrent.locks.LockSupport",
+          "sun.nio.fs.AbstractWatchService");
 
   private static final Set<String> NAMES =
       Set.of(
           "java/lang/VirtualThread",
           "java/lang/Thread",
           "java/lang/Math",
+          "java/lang/ProcessBuilder",
           "java/lang/Runtime",
           "java/security/SecureRandom",
           "java/util/Calendar",
@@ -68,7 +72,14 @@ final class JdkPatches {
           "java/util/SplittableRandom",
           "java/util/Timer",
           "java/util/TimerTask",
-          "java/util/TimerThread");
+          "java/util/TimerThread",
+          "sun/nio/fs/AbstractWatchService");
+
+  /** What is refused, by the method that begins it; more in {@link SocketPatches}. */
+  private static final Map<String, String> REFUSED =
+      Map.of(
+          "ProcessBuilder.start", "a process",
+          "AbstractWatchService.<init>", "a WatchService");
 
   /**
    * The beginnings of the names of classes that are rewritten only because they read a clock. Those
@@ -118,7 +129,9 @@ final class JdkPatches {
           "SecureRandom.nextBytes",
           "ImmutableCollections: order",
           "CompletableFuture: pool",
-          "CompletableFuture: delay");
+          "CompletableFuture: delay",
+          "ProcessBuilder.start",
+          "AbstractWatchService.<init>");
 
   /** Its clocks are rewritten, and it asks whether the current thread is the one it has made. */
   private static final String HTTP_CLIENT = "jdk/internal/net/http/";
@@ -317,9 +330,10 @@ final class JdkPatches {
     }
 
     private void refuse(CodeBuilder code) {
-      String refused = SocketPatches.refused(simple + "." + method);
+      String place = simple + "." + method;
+      String refused = REFUSED.getOrDefault(place, SocketPatches.refused(place));
       if (refused != null) {
-        changed[0] = true;
+        note(place);
         code.loadConstant(refused)
             .invokestatic(CALLS, "refuse", MethodTypeDesc.of(CD_void, CD_String));
       }

@@ -2,6 +2,7 @@ package dev.weft.sim.agent;
 
 import static dev.weft.sim.agent.JdkPatches.CALLS;
 import static java.lang.constant.ConstantDescs.CD_Object;
+import static java.lang.constant.ConstantDescs.CD_String;
 import static java.lang.constant.ConstantDescs.CD_int;
 import static java.lang.constant.ConstantDescs.CD_long;
 import static java.lang.constant.ConstantDescs.CD_void;
@@ -155,6 +156,17 @@ final class ProgramRewriter {
   private static boolean isClock(String owner, String name) {
     return owner.equals("java/lang/System")
         && (name.equals("nanoTime") || name.equals("currentTimeMillis"));
+  }
+
+  /** Returns what a call begins that is refused only if the program itself calls; else null. */
+  private static @Nullable String refused(String owner, String name) {
+    return switch (owner) {
+      case "java/lang/foreign/Linker" ->
+          name.equals("downcallHandle") ? "a native function (Linker.downcallHandle)" : null;
+      case "dev/weft/io/IoManager" ->
+          name.equals("addEvent") || name.startsWith("await") ? "IoManager." + name : null;
+      default -> null;
+    };
   }
 
   private static String simpleName(String internalName) {
@@ -311,6 +323,12 @@ final class ProgramRewriter {
         changed = true;
         code.invokestatic(CALLS, "spin", NOTHING);
         return;
+      }
+      String refused = refused(owner, name);
+      if (refused != null) {
+        changed = true;
+        code.loadConstant(refused)
+            .invokestatic(CALLS, "refuse", MethodTypeDesc.of(CD_void, CD_String));
       }
       if (hasPoints() && isPoint(owner, name, call.type().stringValue())) {
         beforeCall(code, call, owner, name);

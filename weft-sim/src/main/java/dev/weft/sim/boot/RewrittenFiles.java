@@ -101,6 +101,13 @@ public final class RewrittenFiles {
     return here != null && here.isOnDisk(target);
   }
 
+  /** Before a FileInputStream reads. */
+  public static void reading(FileDescriptor file) {
+    if (file == FileDescriptor.in) {
+      RewrittenCalls.refuse("a read of the standard input: set another by System.setIn");
+    }
+  }
+
   /** Before a file is mapped into memory; 1: to be written. */
   public static void mapping(FileDescriptor file, int protection) {
     CurrentFiles here = here();

@@ -8,9 +8,12 @@ import dev.weft.sim.SimulationResult;
 import dev.weft.sim.Strategy;
 import dev.weft.sim.bugs.programs.KnownBugs;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -201,8 +204,25 @@ class KnownBugsReport {
     Path file =
         Path.of(
             System.getProperty("weft.root"), "weft-sim", "target", "known-bugs-" + name + ".md");
-    Files.write(file, lines);
+    List<String> all = new ArrayList<>(lines);
+    all.add("");
+    all.add(
+        "%s, commit %s, JDK %s, %d cores."
+            .formatted(
+                LocalDate.now(ZoneOffset.UTC),
+                commit(),
+                Runtime.version(),
+                Runtime.getRuntime().availableProcessors()));
+    Files.write(file, all);
     System.out.println("written: " + file);
+  }
+
+  private static String commit() throws IOException {
+    Process git =
+        new ProcessBuilder("git", "describe", "--always", "--dirty")
+            .directory(Path.of(System.getProperty("weft.root")).toFile())
+            .start();
+    return new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
   }
 
   private static String line(List<String> cells) {
