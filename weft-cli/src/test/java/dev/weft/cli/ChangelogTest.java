@@ -124,7 +124,7 @@ class ChangelogTest {
       } else if (!kind.isEmpty() && !text.isBlank()) {
         boolean isEntry = text.matches("- \\S.*");
         entries += isEntry ? 1 : 0;
-        check(isEntry || text.matches("  +\\S.*") && entries > 0, "no entry");
+        check(isEntry || (entries > 0 && text.matches("  +\\S.*")), "no entry");
       } else {
         check(version.isEmpty() || text.isBlank(), "no entry");
       }
