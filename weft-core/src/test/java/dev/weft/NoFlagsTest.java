@@ -169,6 +169,29 @@ class NoFlagsTest {
     }
   }
 
+  /** Runs a main class as Gradle's worker runs tests. */
+  static final class TestWorker {
+    public static void main(String[] args) throws Exception {
+      try (URLClassLoader own = new URLClassLoader(new URL[0], null)) { // Gradle's classes
+        Thread worker = new Thread(() -> runMainOf(args[0]), "Test worker");
+        worker.setContextClassLoader(own);
+        worker.start();
+        worker.join();
+      }
+    }
+
+    private static void runMainOf(String name) {
+      try {
+        Class<?> tests = ClassLoader.getSystemClassLoader().loadClass(name);
+        var main = tests.getDeclaredMethod("main", String[].class);
+        main.setAccessible(true);
+        main.invoke(null, (Object) new String[0]);
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
   /** A small program. */
   static final class Greeting {
     public static void main(String[] args) {
@@ -238,6 +261,27 @@ class NoFlagsTest {
   @Test
   void onlyWeftsOwnModuleGetsAccess() throws Exception {
     assertThat(run(List.of(), Reach.class).output()).contains("own true\nother false\n");
+  }
+
+  /**
+   * The JVM of Gradle's test task, without Gradle, which is not on the machines of CI: the options
+   * are in a file, some packages are open already, and a thread with another context class loader
+   * runs the tests.
+   */
+  @Test
+  void aJvmLikeGradlesTestWorkerNeedsNoFlags(@TempDir Path folder) throws Exception {
+    Path options = Files.writeString(folder.resolve("options.txt"), "-cp \"" + WEFT + "\"\n");
+    ForkedJvm.Result result =
+        ForkedJvm.java(
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "--add-opens=java.base/java.lang.invoke=ALL-UNNAMED",
+            "--add-opens=java.base/java.net=ALL-UNNAMED",
+            "--add-opens=java.base/java.util=ALL-UNNAMED",
+            "@" + options,
+            "-ea",
+            TestWorker.class.getName(),
+            Greeting.class.getName());
+    assertOpened(result);
   }
 
   @ParameterizedTest

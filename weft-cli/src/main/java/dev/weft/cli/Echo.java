@@ -111,7 +111,8 @@ public final class Echo {
       try {
         socket.send(buffer.flip(), sender);
       } catch (IOException e) {
-        System.err.println("weft: " + e.getMessage()); // of that one: the others go on
+        System.err.println(
+            "weft: " + e.getMessage()); // this sender gets no echo; the socket serves the others
       }
     }
   }

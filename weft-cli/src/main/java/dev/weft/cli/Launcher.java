@@ -101,7 +101,10 @@ final class Launcher {
     }
   }
 
-  /** Tells at once, and whom the JVM would tell, though fibers of main may still run. */
+  /**
+   * Hands a failure of main to the handler that the JVM would call, at once: fibers of main may
+   * still run.
+   */
   private static void report(Throwable thrown) {
     Thread main = Thread.currentThread();
     try {

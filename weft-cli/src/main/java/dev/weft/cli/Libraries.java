@@ -39,6 +39,11 @@ final class Libraries {
    * @throws UserMistake if it asks for something that is not to be had
    */
   static List<Path> of(Path source) throws IOException {
+    return of(source, Cache.folder("libraries"));
+  }
+
+  /** Returns the jars that the source file needs; where they are is kept in the folder. */
+  static List<Path> of(Path source, @Nullable Path folder) throws IOException {
     List<String> wanted;
     try (Stream<String> lines = Files.lines(source)) {
       wanted =
@@ -51,7 +56,6 @@ final class Libraries {
     if (wanted.isEmpty()) {
       return List.of();
     }
-    @Nullable Path folder = Cache.folder("libraries");
     @Nullable Path kept = folder == null ? null : folder.resolve(hash(wanted));
     List<Path> jars = kept != null && Files.exists(kept) ? read(kept) : List.of();
     if (jars.isEmpty() || !jars.stream().allMatch(Files::exists)) {

@@ -18,6 +18,8 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -182,6 +184,34 @@ class DistTest {
         .doesNotContain("Javadoc Warnings");
   }
 
+  /** The commands of docs/README.md. */
+  @Test
+  @Feature("P2")
+  void javadocOfTheModulesLinksToEachOther() throws Exception {
+    Matcher commands =
+        Pattern.compile("(?s)```\n\\./weft dist\n(.*?)```")
+            .matcher(Files.readString(Script.ROOT.resolve("docs/README.md")));
+    assertThat(commands.find()).isTrue();
+    Command.Result unpacked = Command.of("bash", "-ec", commands.group(1)).in(clone).run();
+    assertThat(unpacked).isEqualTo(new Command.Result(0, "", ""));
+
+    Path javadoc = clone.resolve("target/javadoc");
+    Pattern link = Pattern.compile("href=\"((?:\\.\\./)+(weft-\\w+)/[^\"#]*)");
+    for (String module : List.of("weft-http", "weft-sim", "weft-console", "weft-micrometer")) {
+      Set<String> linked = new TreeSet<>();
+      for (Path page : filesIn(javadoc.resolve(module))) {
+        if (page.toString().endsWith(".html")) {
+          Matcher links = link.matcher(Files.readString(page));
+          while (links.find()) {
+            assertThat(page.resolveSibling(links.group(1)).normalize()).as("%s", page).exists();
+            linked.add(links.group(2));
+          }
+        }
+      }
+      assertThat(linked).as(module).contains("weft-core");
+    }
+  }
+
   @Test
   @Feature("P2")
   void billsOfMaterialsNameTheLibraries() throws Exception {
@@ -243,18 +273,26 @@ class DistTest {
                 weft: my project is a project with Weft 1.2.3. Now:
                   cd my\\ project
                   ./mvnw test
-                  ./mvnw compile exec:java
+                  ./mvnw exec:java
                 """,
                 ""));
 
-    Command.Result tests = mvnw(project, "-B", "-ntp", "test");
+    // each command in a project that nothing has been done to
+    Command.Result run = mvnw(project, "exec:java");
+    assertThat(run.exitStatus()).as(run.stdout()).isZero();
+    assertThat(run.stdout())
+        .contains("\nhot soup is served\nhot fish is served\nhot cake is served\n");
+
+    Command.of("rm", "-r", "target").in(project).run();
+    Command.Result tests = mvnw(project, "test");
     assertThat(tests.exitStatus()).as(tests.stdout()).isZero();
     assertThat(tests.stdout()).contains("Tests run: 1, Failures: 0").doesNotContain("WARN");
 
-    Command.Result run = mvnw(project, "-q", "exec:java");
-    assertThat(run.stdout())
-        .isEqualTo("hot soup is served\nhot fish is served\nhot cake is served\n");
-    assertThat(run.exitStatus()).isZero();
+    // exec:java runs what is written, not what was compiled last
+    Path main = project.resolve("src/main/java/app/Main.java");
+    Files.writeString(main, Files.readString(main).replace("is served", "is ready"));
+    assertThat(mvnw(project, "-q", "exec:java").stdout())
+        .isEqualTo("hot soup is ready\nhot fish is ready\nhot cake is ready\n");
   }
 
   @Test
@@ -292,7 +330,8 @@ class DistTest {
   void theVersionsInTheTemplateAreThoseOfWeft() throws Exception {
     String weft = Files.readString(Script.ROOT.resolve("pom.xml"));
     String template = Files.readString(Script.ROOT.resolve("template/pom.xml"));
-    for (String plugin : List.of("maven-compiler-plugin", "maven-surefire-plugin")) {
+    for (String plugin :
+        List.of("maven-resources-plugin", "maven-compiler-plugin", "maven-surefire-plugin")) {
       assertThat(versionOf(template, plugin)).isEqualTo(versionOf(weft, plugin));
     }
     assertThat(weft).contains("<junit.version>" + versionOf(template, "junit-jupiter") + "<");

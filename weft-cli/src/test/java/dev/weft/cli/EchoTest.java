@@ -95,7 +95,7 @@ class EchoTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"--threads=2", "--reuse-port"})
-  void othersReachItOnlyIfTold(String option) throws Exception {
+  void otherMachinesReachTheServerOnlyWithAnOption(String option) throws Exception {
     assumeTrue(System.getProperty("os.name").equals("Linux"), "127.0.0.2 is Linux's");
     InetAddress other = InetAddress.getByName("127.0.0.2"); // not the address of localhost
     try (Server server = Server.start(option)) {

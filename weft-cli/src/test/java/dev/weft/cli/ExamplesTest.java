@@ -56,6 +56,15 @@ class ExamplesTest {
         .containsExactlyElementsOf(filesWith(".java").stream().map(Path::toString).toList());
   }
 
+  @Test
+  void theirReadmeNamesEachOne() throws IOException {
+    String readme = Files.readString(FOLDER.resolve("README.md"));
+    try (Stream<Path> files = Files.walk(FOLDER)) {
+      assertThat(files.filter(file -> file.toString().endsWith(".java")))
+          .allMatch(file -> readme.contains("(" + FOLDER.relativize(file) + ")"));
+    }
+  }
+
   private static List<Path> filesWith(String ending) throws IOException {
     try (Stream<Path> files = Files.list(FOLDER)) {
       return files

@@ -4,24 +4,35 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
+import java.io.File;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The programs of {@code examples/frameworks} serve on fibers, and end as they do under java. */
+/**
+ * The programs of {@code examples/frameworks} serve on fibers, and end as they do under java: with
+ * {@code ./weft run}, and with Weft as a library of theirs.
+ */
 @Feature("H10")
 @Timeout(value = 2, unit = TimeUnit.MINUTES) // the first time Maven gets the libraries
 class FrameworksTest {
@@ -30,6 +41,8 @@ class FrameworksTest {
 
   private static final int REQUESTS = 1_000;
   private static final int CLIENTS = 8;
+
+  private static final Path SOURCES = Script.ROOT.resolve("examples/frameworks");
 
   @BeforeAll
   @Timeout(value = 5, unit = TimeUnit.MINUTES)
@@ -40,41 +53,114 @@ class FrameworksTest {
   @ParameterizedTest
   @ValueSource(strings = {"SpringBoot", "Tomcat", "Jetty", "Helidon"})
   void itServesOnFibersAndAnswersWhatIsUnderWayBeforeItEnds(String program) throws Exception {
-    try (Server server = new Server(program)) {
+    try (Server server = new Server(underWeft(program))) {
       server.serves();
-      CompletableFuture<String> slow = server.ask("/slow").thenApply(HttpResponse::body);
-      server.awaitLine("@slow");
-      server.process.destroy();
+      server.answersWhatIsUnderWayBeforeItEnds();
+    }
+  }
 
-      assertThat(slow.get(10, TimeUnit.SECONDS)).isEqualTo("hello, world");
-      assertThat(server.process.waitFor()).isEqualTo(TERMINATED);
+  @ParameterizedTest
+  @Feature("P1")
+  @ValueSource(strings = {"SpringBoot", "Tomcat", "Jetty", "Helidon"})
+  void withWeftAsADependencyItDoesSoUnderPlainJava(String program, @TempDir Path folder)
+      throws Exception {
+    try (Server server = new Server(withDependency(program, folder))) {
+      server.serves();
+      server.answersWhatIsUnderWayBeforeItEnds();
     }
   }
 
   /** It does not wait for requests under way when it ends. */
   @ParameterizedTest
   @ValueSource(strings = "Javalin6")
-  void itServesOnFibers(String program) throws Exception {
-    try (Server server = new Server(program)) {
-      server.serves();
-      server.process.destroy();
+  void itServesOnFibers(String program, @TempDir Path folder) throws Exception {
+    servesAndEnds(underWeft(program));
+    servesAndEnds(withDependency(program, folder));
+  }
 
-      assertThat(server.process.waitFor()).isEqualTo(TERMINATED);
+  private static void servesAndEnds(Process process) throws Exception {
+    try (Server server = new Server(process)) {
+      server.serves();
+      process.destroy();
+
+      assertThat(process.waitFor()).isEqualTo(TERMINATED);
     }
   }
 
-  /** A program under {@code ./weft run}, and a client of it. */
+  /**
+   * What else the page says: the program runs, and only fibers that it starts itself are Weft's.
+   */
+  @Test
+  @Feature("P1")
+  void withoutThePropertyHandlersStayOnTheJdksScheduler(@TempDir Path folder) throws Exception {
+    Programs programs = compiled("Jetty", folder);
+    try (Server server = new Server(java(programs, "-cp", classPath("Jetty", folder), "OnWeft"))) {
+      assertThat(server.ask("/fiber").get().body()).isEqualTo("Optional.empty");
+    }
+  }
+
+  private static Process underWeft(String program) throws Exception {
+    return Script.weft("run", program + ".java").in(SOURCES).start();
+  }
+
+  // ---- as a dependency
+
+  /** What docs/frameworks.md says: one line of main and one property; no other flag. */
+  private static Process withDependency(String program, Path folder) throws Exception {
+    Programs programs = compiled(program, folder);
+    return java(programs, "-Dweft.threads=all", "-cp", classPath(program, folder), "OnWeft");
+  }
+
+  private static Process java(Programs programs, String... arguments) throws Exception {
+    return programs.java(arguments).start();
+  }
+
+  private static Programs compiled(String program, Path folder) throws Exception {
+    Programs programs = new Programs(folder);
+    programs.write(
+        "OnWeft.java",
+        """
+        public class OnWeft {
+          public static void main(String[] args) throws Exception {
+            dev.weft.Scheduler.shared();
+            %s.main(args);
+          }
+        }
+        """
+            .formatted(program));
+    programs.javac(
+        "-d",
+        folder.toString(),
+        "-cp",
+        classPath(program, folder),
+        SOURCES.resolve(program + ".java").toString(),
+        folder.resolve("OnWeft.java").toString());
+    return programs;
+  }
+
+  /** The program, its libraries, and Weft's library beside them. */
+  private static String classPath(String program, Path folder) throws Exception {
+    List<Path> paths = new ArrayList<>(List.of(folder));
+    paths.addAll(
+        Libraries.of(SOURCES.resolve(program + ".java"), Script.CACHE.resolve("libraries")));
+    try (Stream<Path> jars = Files.list(Script.ROOT.resolve("target/launch/weft-cli"))) {
+      jars.filter(jar -> jar.getFileName().toString().matches("(weft-core|jctools|jspecify).*jar"))
+          .forEach(paths::add);
+    }
+    return paths.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+  }
+
+  // ---- the server
+
+  /** A program, and a client of it. */
   private static final class Server implements AutoCloseable {
     final Process process;
     private final BufferedReader output;
     private final HttpClient client = HttpClient.newHttpClient();
     private final String address;
 
-    Server(String program) throws Exception {
-      process =
-          Script.weft("run", program + ".java")
-              .in(Script.ROOT.resolve("examples/frameworks"))
-              .start();
+    Server(Process process) throws Exception {
+      this.process = process;
       output = process.inputReader(StandardCharsets.UTF_8);
       address = "http://localhost:" + awaitLine("@port ").substring("@port ".length());
     }
@@ -109,6 +195,15 @@ class FrameworksTest {
           assertThat(each.get()).isEqualTo(REQUESTS / CLIENTS);
         }
       }
+    }
+
+    void answersWhatIsUnderWayBeforeItEnds() throws Exception {
+      CompletableFuture<String> slow = ask("/slow").thenApply(HttpResponse::body);
+      awaitLine("@slow");
+      process.destroy();
+
+      assertThat(slow.get(10, TimeUnit.SECONDS)).isEqualTo("hello, world");
+      assertThat(process.waitFor()).isEqualTo(TERMINATED);
     }
 
     /** Returns how many requests were answered by a fiber. */

@@ -206,12 +206,14 @@ final class Connection {
     expireAfter(DRAIN_SECONDS);
   }
 
-  /** Told that part of the request is left, and another one cannot be found behind it. */
+  /** Told that part of the request is not read: no further request can be found behind it. */
   void leaveUnread() {
     unread = true;
   }
 
-  /** For a connection that speaks another protocol. */
+  /**
+   * Ends all limits of time: the connection now speaks another protocol, with limits of its own.
+   */
   void setNoLimit() {
     expires = NEVER;
   }
@@ -221,7 +223,7 @@ final class Connection {
     return expires;
   }
 
-  /** Closes it if its time is over. */
+  /** Closes the connection if the step under way has taken too long. */
   void closeIfExpired(int tick) {
     if (tick >= expires) {
       server.log(Level.DEBUG, "a connection has taken too long", null);
@@ -240,7 +242,7 @@ final class Connection {
     return busy;
   }
 
-  /** Closes it at once, whatever it is at. */
+  /** Closes the connection at once, also in the middle of a request or a response. */
   void abort() {
     aborted = true;
     transport.abort();

@@ -1,5 +1,7 @@
 package dev.weft.http;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import java.io.IOException;
 import java.util.Arrays;
 
@@ -56,10 +58,18 @@ final class Output {
   /** Writes text in ISO 8859-1, and ? for what that does not have. */
   void write(String text) throws IOException {
     int length = text.length();
+    if (length > bytes.length - size && !hasRoom(length)) {
+      byte[] encoded = text.getBytes(ISO_8859_1);
+      write(encoded, 0, encoded.length);
+      return;
+    }
+    byte[] target = bytes;
+    int at = size;
     for (int i = 0; i < length; i++) {
       char c = text.charAt(i);
-      write(c < 256 ? c : '?');
+      target[at + i] = (byte) (c < 256 ? c : '?');
     }
+    size = at + length;
   }
 
   /** Sends what is there. */

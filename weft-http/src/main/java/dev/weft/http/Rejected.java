@@ -15,7 +15,7 @@ final class Rejected extends Exception {
   private boolean toHead;
 
   Rejected(int status, String message) {
-    super(message, null, false, false); // it tells of the client's mistake: no place in this code
+    super(message, null, false, false); // without a stack: the mistake is the client's
     this.status = status;
   }
 

@@ -11,8 +11,9 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The headers of a request, which cannot be changed. Kept as the bytes that came until somebody
- * asks: many handlers do not, and a map of strings costs more than the rest of a short request.
+ * The headers of a request, which cannot be changed. They are kept as the bytes that came, and
+ * parsed into a map when the handler first asks for a header: many handlers never do, and a map of
+ * strings costs more than the rest of a short request.
  */
 final class RequestHeaders extends Headers {
   private final byte[] lines;

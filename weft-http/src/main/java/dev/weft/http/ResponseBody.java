@@ -12,13 +12,13 @@ final class ResponseBody extends OutputStream {
   enum Framing {
     /** Nothing can be written yet. */
     UNKNOWN,
-    /** After so many bytes. */
+    /** After as many bytes as the headers say. */
     LENGTH,
-    /** After a chunk that is empty. */
+    /** After an empty chunk. */
     CHUNKS,
-    /** With the connection. */
+    /** When the server closes the connection. */
     END,
-    /** There is none: what is written is for nobody, as in the response to HEAD. */
+    /** There is no body, as in the response to HEAD: bytes that the handler writes are dropped. */
     NOBODY
   }
 

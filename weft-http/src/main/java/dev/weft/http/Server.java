@@ -260,7 +260,7 @@ final class Server {
     connections.forEach(connection -> connection.closeIfExpired(now));
   }
 
-  /** Returns the tick that it is. */
+  /** Returns the present tick of the clock. */
   int now() {
     return tick;
   }

@@ -424,7 +424,7 @@ final class TlsTransport implements Transport {
       stream.writeTimeout(LAST_WORD);
       wrap(NOTHING);
     } catch (IOException | RuntimeException e) {
-      // there is nobody to tell
+      // the other side has gone: it needs no alert
     } finally {
       outbound.unlock();
     }

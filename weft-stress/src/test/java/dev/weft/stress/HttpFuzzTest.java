@@ -7,11 +7,14 @@ import dev.weft.testkit.Feature;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
-/** Some seconds of {@link HttpFuzz}. */
+/** Some seconds of {@link HttpFuzz}; a minute in CI. */
 @Tag("stress")
 @Feature({"A2", "A3"})
 class HttpFuzzTest {
+  private static final int SECONDS = System.getenv("WEFT_CI") == null ? 4 : 60;
+
   /** Wrong on purpose: a fuzzer that does not find this is not to be believed. */
   public static final class Planted {
     private Planted() {}
@@ -33,7 +36,8 @@ class HttpFuzzTest {
   }
 
   @Test
+  @Timeout(150)
   void noBytesDoHarm() throws Exception {
-    assertThat(HttpFuzz.run(4, System.nanoTime(), Progress.silent())).isGreaterThan(1_000);
+    assertThat(HttpFuzz.run(SECONDS, System.nanoTime(), Progress.silent())).isGreaterThan(1_000);
   }
 }

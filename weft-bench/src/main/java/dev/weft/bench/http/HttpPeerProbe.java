@@ -12,6 +12,9 @@ public final class HttpPeerProbe implements WindowProbe {
   static final String THREADS = "weft.bench.http.threads";
   static final String WORK = "weft.bench.http.work";
 
+  /** How many {@link SlowClients} there are beside the load. */
+  static final String SLOW_CLIENTS = "weft.bench.http.slow";
+
   private static final int WARM_UP_MILLIS = 3_000;
   private static final int WINDOW_MILLIS = 250;
 
@@ -31,6 +34,7 @@ public final class HttpPeerProbe implements WindowProbe {
             Integer.getInteger(THREADS),
             HttpWork.valueOf(System.getProperty(WORK)),
             flags);
+    SlowClients.start(server.port(), Integer.getInteger(SLOW_CLIENTS, 0));
     HttpPeerLoad load =
         new HttpPeerLoad(
             server.port(), "/hello?name=weft", Integer.parseInt(parameter.replace(",", "")));
