@@ -50,6 +50,7 @@ public final class MixedBenchmark {
                 "Likewise, when no fiber computes beside them, at a third of saturation."),
             0,
             ThirdOfSaturation::new)
+        .contestant("bare epoll", new ThirdOfSaturation(server(EchoServer.Kind.BARE_EPOLL)))
         .metrics(MEDIAN, P99, UNANSWERED, ANSWERED)
         .bar(Bar.atMost(P99, 1, GO))
         .bar(Bar.none(UNANSWERED, WEFT))

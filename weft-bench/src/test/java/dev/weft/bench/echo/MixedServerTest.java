@@ -49,6 +49,8 @@ class MixedServerTest {
       LoadLoop load = new LoadLoop(server.port(), server.talk(64));
       load.open(10);
       assertThat(server.computedMicros()).isZero();
+      assertThat(server.usedHeap()).isBetween(10_000L, server.residentBytes());
+      assertThat(server.allocated()).isPositive();
 
       server.startComputing(2);
       long start = System.nanoTime();
