@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
  */
 @Feature("S24")
 class LookedAtFiberTest {
-  private static final int ROUNDS = 2_000;
+  private static final int ROUNDS = 1_000;
 
   /** Lets two threads wait for each other without a park or a yield. */
   private static final class Barrier {

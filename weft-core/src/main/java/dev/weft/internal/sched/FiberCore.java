@@ -37,6 +37,8 @@ import org.jspecify.annotations.Nullable;
  *    READY_WHILE_RUNNING ─► QUEUED              the worker has left it, and queues it
  *               RUNNING… ─► OVER                the worker has left the last slice
  * </pre>
+ *
+ * <p>The file is long because the turn and all that changes it are meant to be read in one place.
  */
 public final class FiberCore<T> extends FiberCancel<T> {
   static final int IDLE = 0;
