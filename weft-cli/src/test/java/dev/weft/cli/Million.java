@@ -13,6 +13,7 @@ import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -50,12 +51,13 @@ final class Million {
   public static void main(String[] args) throws Exception {
     Scheduler scheduler = Scheduler.builder().name("many").threads(2).build().start();
     Channel<Integer> channel = Channel.rendezvous();
-    for (int i = 1; i < FIBERS; i++) {
+    scheduler.go(FiberOptions.named("heartbeat"), Million::beat);
+    for (int i = 2; i < FIBERS; i++) {
       int depth = i % 3;
       scheduler.go(() -> receive(channel, depth));
     }
     Fiber<Void> needle = scheduler.go(FiberOptions.named("needle"), () -> receive(channel, 0));
-    while (scheduler.stats().waiting() < FIBERS) {
+    while (scheduler.stats().waiting() < FIBERS - 1) {
       Thread.sleep(50);
     }
     for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
@@ -84,6 +86,13 @@ final class Million {
       }
     }
     System.exit(0);
+  }
+
+  /** As a service does: without it the program would stand still, a deadlock. */
+  private static void beat() throws InterruptedException {
+    while (true) {
+      Fiber.sleep(Duration.ofMillis(100));
+    }
   }
 
   private static void receive(Channel<Integer> channel, int depth) throws Exception {
