@@ -148,8 +148,7 @@ public final class WebSocket implements AutoCloseable {
   public static HttpHandler handler(
       List<String> subprotocols, int mostBytes, WebSocketHandler handler) {
     if (mostBytes < 1) {
-      throw new IllegalArgumentException(
-          "a message must be allowed 1 byte or more, not " + mostBytes);
+      throw new IllegalArgumentException("a limit must be 1 byte or more, not " + mostBytes);
     }
     List<String> known = List.copyOf(subprotocols);
     for (String name : known) {

@@ -58,7 +58,7 @@ class DeadlocksTest {
             sim -> {
               busyHost(sim);
               Object left = new Object();
-              StringBuilder right = new StringBuilder();
+              CountDownLatch right = new CountDownLatch(0);
               Thread one = Thread.ofVirtual().name("one").start(() -> inMonitors(left, right));
               Thread two = Thread.ofVirtual().name("two").start(() -> inMonitors(right, left));
               sim.at(Duration.ofSeconds(1), () -> elapsed[0] = sim.elapsed());
@@ -69,7 +69,7 @@ class DeadlocksTest {
     assertThat(cause.getMessage().lines().map(line -> line.replaceAll("java:[0-9]+", "java")))
         .startsWith(
             "deadlock: one, two wait for each other",
-            "    one waits in inMonitors at DeadlocksTest.java for the monitor of a StringBuilder"
+            "    one waits in inMonitors at DeadlocksTest.java for the monitor of a CountDownLatch"
                 + " that two holds",
             "    two waits in inMonitors at DeadlocksTest.java for the monitor of an Object"
                 + " that one holds",
@@ -176,10 +176,13 @@ class DeadlocksTest {
                       .start(
                           () -> {
                             lock.lock();
-                            synchronized (monitor) {
-                              sleep(Duration.ofSeconds(20));
+                            try {
+                              synchronized (monitor) {
+                                sleep(Duration.ofSeconds(20));
+                              }
+                            } finally {
+                              lock.unlock();
                             }
-                            lock.unlock();
                           });
               Thread.sleep(1);
               Thread other = nest("other", lock::lock, () -> {});

@@ -28,7 +28,7 @@ class StrategiesTest {
   // ---- points ----
 
   /** Two fibers that each look and then act; a stop in between breaks what they share. */
-  private interface Shared {
+  interface Shared {
     void lookAndAct() throws Exception;
 
     boolean isBroken();
@@ -51,9 +51,7 @@ class StrategiesTest {
   private static final class StaticField implements Shared {
     private static int value;
 
-    StaticField() {
-      value = 0;
-    }
+    private final int before = value;
 
     @Override
     public void lookAndAct() {
@@ -62,7 +60,7 @@ class StrategiesTest {
 
     @Override
     public boolean isBroken() {
-      return value != 2;
+      return value != before + 2;
     }
   }
 
@@ -115,7 +113,7 @@ class StrategiesTest {
     }
   }
 
-  private enum Point {
+  enum Point {
     FIELD("writes StrategiesTest.Field.value"),
     STATIC_FIELD("writes StrategiesTest.StaticField.value"),
     ELEMENT("writes an element"),
@@ -170,8 +168,7 @@ class StrategiesTest {
   @EnumSource
   void aFiberStopsBeforeTheOperation(Point point) {
     SimulationOptions options = SimulationOptions.seeds(500);
-    Simulation.explore(
-            options.strategy(Strategy.blockingOnly()), sim -> share(point.shared()))
+    Simulation.explore(options.strategy(Strategy.blockingOnly()), sim -> share(point.shared()))
         .check();
 
     FailureReport report =

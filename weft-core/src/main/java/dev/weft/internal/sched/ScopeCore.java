@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A scope: the fibers that were started in it, and how its opener waits for their ends. The scopes
  * of all fibers form a tree, along which {@link ScopeTree} cancels.
+ *
+ * <p>The file is long because the states of a scope and all that changes them, under one lock, are
+ * meant to be read in one place.
  */
 public final class ScopeCore extends Scope {
   /*
