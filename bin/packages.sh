@@ -102,7 +102,7 @@ make_new() { # DIR
   printf '  cd %q\n' "$folder"
   has_jdk "${JAVA_HOME:-$(java_on_path)}" || printf '  export JAVA_HOME=%q\n' "$jdk"
   echo "  ./mvnw test"
-  echo "  ./mvnw exec:java"
+  echo "  ./mvnw compile exec:java"
 }
 
 # The jars and poms without Javadoc and bills of materials: a project needs no more to build. The

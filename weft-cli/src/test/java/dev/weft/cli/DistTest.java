@@ -273,12 +273,12 @@ class DistTest {
                 weft: my project is a project with Weft 1.2.3. Now:
                   cd my\\ project
                   ./mvnw test
-                  ./mvnw exec:java
+                  ./mvnw compile exec:java
                 """,
                 ""));
 
     // each command in a project that nothing has been done to
-    Command.Result run = mvnw(project, "exec:java");
+    Command.Result run = mvnw(project, "compile", "exec:java");
     assertThat(run.exitStatus()).as(run.stdout()).isZero();
     assertThat(run.stdout())
         .contains("\nhot soup is served\nhot fish is served\nhot cake is served\n");
@@ -288,10 +288,10 @@ class DistTest {
     assertThat(tests.exitStatus()).as(tests.stdout()).isZero();
     assertThat(tests.stdout()).contains("Tests run: 1, Failures: 0").doesNotContain("WARN");
 
-    // exec:java runs what is written, not what was compiled last
+    // it runs what is written, not what was compiled last
     Path main = project.resolve("src/main/java/app/Main.java");
     Files.writeString(main, Files.readString(main).replace("is served", "is ready"));
-    assertThat(mvnw(project, "-q", "exec:java").stdout())
+    assertThat(mvnw(project, "-q", "compile", "exec:java").stdout())
         .isEqualTo("hot soup is ready\nhot fish is ready\nhot cake is ready\n");
   }
 
@@ -330,8 +330,7 @@ class DistTest {
   void theVersionsInTheTemplateAreThoseOfWeft() throws Exception {
     String weft = Files.readString(Script.ROOT.resolve("pom.xml"));
     String template = Files.readString(Script.ROOT.resolve("template/pom.xml"));
-    for (String plugin :
-        List.of("maven-resources-plugin", "maven-compiler-plugin", "maven-surefire-plugin")) {
+    for (String plugin : List.of("maven-compiler-plugin", "maven-surefire-plugin")) {
       assertThat(versionOf(template, plugin)).isEqualTo(versionOf(weft, plugin));
     }
     assertThat(weft).contains("<junit.version>" + versionOf(template, "junit-jupiter") + "<");

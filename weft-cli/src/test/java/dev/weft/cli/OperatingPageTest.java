@@ -98,7 +98,6 @@ class OperatingPageTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "hog     | 1?[09][0-9]% +- +[0-9] +report",
         "helpers | helpers 64 of 64, 36 calls wait",
       })
   void theScreenShowsTheIllness(String illness, String sign) throws Exception {

@@ -33,6 +33,12 @@ final class LineEndpoint implements AutoCloseable {
     Wire accept() throws IOException;
   }
 
+  /**
+   * Bytes that the system keeps for a client. It would take megabytes for a client that does not
+   * read, outside all limits of this server, and so many that the client is noticed late.
+   */
+  private static final int SEND_BUFFER = 128 << 10;
+
   private final Node node;
   private final Acceptor acceptor;
   private final AutoCloseable listener;
@@ -100,6 +106,7 @@ final class LineEndpoint implements AutoCloseable {
     try {
       stream.option(StandardSocketOptions.TCP_NODELAY, true);
       stream.option(StandardSocketOptions.SO_KEEPALIVE, true); // so dead clients are noticed
+      stream.option(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER);
       return new LineWire(ByteStream.plain(stream), Place.of(stream.remoteAddress()));
     } catch (IOException e) {
       stream.close(); // it is gone already
@@ -111,6 +118,7 @@ final class LineEndpoint implements AutoCloseable {
     try {
       socket.setTcpNoDelay(true);
       socket.setKeepAlive(true);
+      socket.setSendBufferSize(SEND_BUFFER);
       String place = Place.of(socket.getRemoteSocketAddress());
       return new LineWire(ByteStream.encrypted(socket, factory), place);
     } catch (IOException e) {

@@ -11,7 +11,10 @@ import dev.weft.Fiber;
 import dev.weft.Scheduler;
 import dev.weft.io.IoEvent;
 import dev.weft.testkit.Feature;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayInputStream;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
 import java.io.InputStream;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -55,10 +58,11 @@ class RefusalsTest {
         refused("a process", sim -> Runtime.getRuntime().exec(new String[] {"true"})),
         refused("a native function (Linker.downcallHandle)", sim -> nativeFunction()),
         refused(
-            "a read of the standard input: set another by System.setIn", sim -> System.in.read()),
+            "a read of the standard input: set another by System.setIn",
+            sim -> standardInput().read()),
         refused(
             "a read of the standard input: set another by System.setIn",
-            sim -> System.in.readAllBytes()),
+            sim -> standardInput().readAllBytes()),
         refused("a WatchService", sim -> FileSystems.getDefault().newWatchService().close()),
         refused("a Pipe", sim -> Pipe.open().sink().close()),
         refused("IoManager.awaitAny", RefusalsTest::awaitAny),
@@ -111,6 +115,11 @@ class RefusalsTest {
     Linker linker = Linker.nativeLinker();
     linker.downcallHandle(
         linker.defaultLookup().findOrThrow("getpid"), FunctionDescriptor.of(ValueLayout.JAVA_INT));
+  }
+
+  /** Returns what System.in is, unless it has been set, as Surefire does. */
+  private static InputStream standardInput() {
+    return new BufferedInputStream(new FileInputStream(FileDescriptor.in));
   }
 
   private static void awaitAny(Simulation sim) throws Exception {

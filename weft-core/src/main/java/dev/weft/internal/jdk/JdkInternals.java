@@ -12,6 +12,8 @@ import java.util.List;
  *
  * <p>Not every part is checked by a search for its names, which takes time at the start of each
  * program; {@link Part#check} says how each is checked.
+ *
+ * <p>The file is long because the table is: a row for each class or member.
  */
 public final class JdkInternals {
   private static final String AT_FIRST_USE =

@@ -173,7 +173,7 @@ class AttachTest {
       assertThat(lines)
           .filteredOn(fields -> fields[0].equals("scheduler") && fields[1].equals("attached"))
           .singleElement()
-          .satisfies(fields -> assertThat(fields).hasSize(11))
+          .satisfies(fields -> assertThat(fields).hasSize(12))
           .satisfies(fields -> assertThat(fields[3]).as("running").isEqualTo("1"));
       assertThat(lines)
           .filteredOn(fields -> fields[0].equals("worker"))

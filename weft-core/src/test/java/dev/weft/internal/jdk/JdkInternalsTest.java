@@ -54,6 +54,13 @@ class JdkInternalsTest {
           Map.entry("jdk.internal.vm.Continuation$Pinned.ordinal", SWITCH),
           Map.entry("jdk.internal.vm.Continuation$Pinned.values", SWITCH));
 
+  /** Sources elsewhere that name what is hidden, and do not reach it themselves. */
+  private static final Map<String, String> ONLY_NAMES =
+      Map.of(
+          "GroupedDump", "compares the class names of stack frames",
+          "internal/WaitWords", "compares the class names of stack frames",
+          "internal/sched/FiberCore", "calls pin() of RawContinuation, which inherits it");
+
   /** Rows whose member no constant names. */
   private static final Map<String, String> NO_NAMES =
       Map.of("java.lang.VirtualThread.carrierThread", "set by its offset, CARRIER_THREAD");
@@ -108,7 +115,8 @@ class JdkInternalsTest {
     names.members.values().forEach(sources::addAll);
     names.classes.values().forEach(sources::addAll);
     sources.addAll(names.lookingUp);
-    assertThat(sources).hasSizeGreaterThan(15);
+    assertThat(sources).hasSizeGreaterThan(15).containsAll(ONLY_NAMES.keySet());
+    sources.removeAll(ONLY_NAMES.keySet());
     assertThat(sources).allMatch(s -> s.matches("internal/(switching|hook|jdk)/\\w+"));
   }
 

@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class JdkNames {
   private static final Pattern CLASS = Pattern.compile("(?:java|jdk|sun)[./][\\w./$]+");
+  private static final Pattern OURS = Pattern.compile("[./]Weft\\w*$"); // defined there by Weft
   private static final Pattern MEMBER = Pattern.compile("\\w+");
 
   /** Methods and classes by which a member is looked up that the compiler would refuse. */
@@ -107,10 +108,13 @@ final class JdkNames {
   }
 
   private static void add(Set<Class<?>> named, String name) {
+    if (OURS.matcher(name).find()) {
+      return; // other tests of this JVM may have defined it there
+    }
     try {
       named.add(Class.forName(name.replace('/', '.'), false, null));
     } catch (ClassNotFoundException | LinkageError e) {
-      // a package, or a class that Weft itself defines there
+      // a package
     }
   }
 
@@ -131,6 +135,9 @@ final class JdkNames {
   /** Notes a reference to a hidden member, also if the code names a subclass of Weft's. */
   private void refer(String source, MemberRefEntry reference) {
     String member = reference.name().stringValue();
+    if (member.startsWith("lambda$")) {
+      return; // the class's own, which membersOf leaves out as synthetic
+    }
     Class<?> type = classOf(reference.owner().asInternalName());
     while (type != null && type.getClassLoader() != null && !declares(type, member)) {
       type = type.getSuperclass();

@@ -15,7 +15,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** A web server on a scheduler that is stopped before the server is. */
-class SchedulerStopTest {
+class StoppedSchedulerTest {
   @Test
   @Feature({"A2", "S5"})
   void theServerEndsWithItsScheduler() throws Exception {
