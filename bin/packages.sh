@@ -101,8 +101,8 @@ make_new() { # DIR
   echo "weft: $folder is a project with Weft $version. Now:"
   printf '  cd %q\n' "$folder"
   has_jdk "${JAVA_HOME:-$(java_on_path)}" || printf '  export JAVA_HOME=%q\n' "$jdk"
-  echo "  ./mvnw test"
-  echo "  ./mvnw compile exec:java"
+  echo "  ./mvnw test   # runs the test"
+  echo "  ./mvnw        # compiles and runs the program"
 }
 
 # The jars and poms without Javadoc and bills of materials: a project needs no more to build. The

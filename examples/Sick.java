@@ -15,8 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A service that is ill, to try ./weft dump, top and leaks on: docs/operating.md tells how each
- * illness is found. It runs until it is ended.
+ * A service that is ill, to try ./weft dump, top, leaks and report on as docs/operating.md tells.
  */
 public class Sick {
   private static final Scheduler SERVICE =
@@ -35,7 +34,8 @@ public class Sick {
               "hog", Sick::hog,
               "slow", Sick::slow,
               "sockets", Sick::sockets,
-              "helpers", Sick::helpers));
+              "helpers", Sick::helpers,
+              "spell", Sick::spell));
 
   public static void main(String[] args) throws Exception {
     if (args.length == 0) {
@@ -184,5 +184,28 @@ public class Sick {
 
   private static void callNativeCode() throws InterruptedException {
     Thread.sleep(Duration.ofHours(1));
+  }
+
+  // ---- a slow spell that is over: requests waited while a backup kept a lock
+
+  private static void spell() throws Exception {
+    Mutex accounts = new Mutex();
+    List<Fiber<Void>> requests = new ArrayList<>();
+    go("backup", () -> backUp(accounts));
+    for (int i = 0; i < 20; i++) {
+      requests.add(SERVICE.go(FiberOptions.named("request-" + i), () -> withdraw(accounts)));
+    }
+    for (Fiber<Void> request : requests) {
+      request.join();
+    }
+  }
+
+  private static void backUp(Mutex accounts) throws Exception {
+    accounts.lock();
+    try {
+      Fiber.sleep(Duration.ofSeconds(2));
+    } finally {
+      accounts.unlock();
+    }
   }
 }

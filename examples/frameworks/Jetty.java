@@ -5,6 +5,11 @@
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.weft.Fiber;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
@@ -20,13 +25,18 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * Jetty with a virtual thread for each request: ./weft run Jetty.java. It prints its port; /hello,
- * /sleep and /jdbc answer "hello, world".
+ * Jetty with a virtual thread for each request: ./weft run Jetty.java [SERVICE]. It prints its
+ * port. /hello, /sleep (5 ms), /sleep20, /slow (a second) and /jdbc answer "hello, world", /call
+ * what the service at the URL SERVICE answers, /fiber the fiber that serves the request.
  */
 public class Jetty extends Handler.Abstract {
   private final HikariDataSource database = new HikariDataSource();
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final URI service;
 
-  Jetty() throws SQLException {
+  Jetty(URI service) throws SQLException {
+    this.service = service;
     database.setJdbcUrl("jdbc:h2:mem:greetings");
     try (var connection = database.getConnection();
         var statement = connection.createStatement()) {
@@ -40,8 +50,10 @@ public class Jetty extends Handler.Abstract {
     String text =
         switch (Request.getPathInContext(request)) {
           case "/sleep" -> slept(5);
+          case "/sleep20" -> slept(20);
           case "/slow" -> slow();
           case "/jdbc" -> greeting();
+          case "/call" -> call();
           case "/fiber" -> Fiber.current().toString();
           default -> "hello, world";
         };
@@ -63,6 +75,11 @@ public class Jetty extends Handler.Abstract {
     return slept(1_000);
   }
 
+  /** Asks another service and waits for its answer. */
+  private String call() throws IOException, InterruptedException {
+    return client.send(HttpRequest.newBuilder(service).build(), BodyHandlers.ofString()).body();
+  }
+
   private String greeting() throws SQLException {
     try (var connection = database.getConnection();
         var query = connection.prepareStatement("select text from greeting where id = ?")) {
@@ -74,6 +91,11 @@ public class Jetty extends Handler.Abstract {
     }
   }
 
+  /** The other service, which /call asks, is the argument. */
+  private static URI serviceOf(String[] args) {
+    return URI.create(args.length > 0 ? args[0] : "http://localhost:8080/");
+  }
+
   public static void main(String[] args) throws Exception {
     QueuedThreadPool threads = new QueuedThreadPool();
     threads.setVirtualThreadsExecutor(Executors.newVirtualThreadPerTaskExecutor());
@@ -82,7 +104,7 @@ public class Jetty extends Handler.Abstract {
     connector.setHost("127.0.0.1");
     server.addConnector(connector);
     GracefulHandler graceful = new GracefulHandler();
-    graceful.setHandler(new Jetty());
+    graceful.setHandler(new Jetty(serviceOf(args)));
     server.setHandler(graceful);
     server.setStopTimeout(5_000);
     server.setStopAtShutdown(true);

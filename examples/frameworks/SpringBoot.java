@@ -4,6 +4,7 @@
 
 import dev.weft.Fiber;
 import java.util.Map;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.server.context.WebServerInitializedEvent;
@@ -14,18 +15,21 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.client.RestClient;
 
 /**
- * Spring Boot, web MVC on Tomcat with virtual threads and a database: ./weft run SpringBoot.java.
- * It prints its port; /hello, /sleep, /jdbc and /call answer "hello, world".
+ * Spring Boot, web MVC on Tomcat with virtual threads and a database: ./weft run SpringBoot.java
+ * [SERVICE]. It prints its port. /hello, /sleep (5 ms), /sleep20, /slow (a second) and /jdbc answer
+ * "hello, world", /call what the service at the URL SERVICE answers, /fiber the fiber that serves
+ * the request.
  */
 @EnableAutoConfiguration
 @RestController
 public class SpringBoot {
   private final JdbcTemplate database;
   private final RestClient client = RestClient.create();
-  private volatile int port;
+  private final String service;
 
-  SpringBoot(JdbcTemplate database) {
+  SpringBoot(JdbcTemplate database, @Value("${service}") String service) {
     this.database = database;
+    this.service = service;
     database.execute("create table greeting (id int primary key, text varchar(100))");
     database.update("insert into greeting values (1, 'hello, world')");
   }
@@ -41,19 +45,21 @@ public class SpringBoot {
     return "hello, world";
   }
 
+  @GetMapping("/sleep20")
+  String sleepLonger() throws InterruptedException {
+    Thread.sleep(20);
+    return "hello, world";
+  }
+
   @GetMapping("/jdbc")
   String jdbc() {
     return database.queryForObject("select text from greeting where id = ?", String.class, 1);
   }
 
-  /** Asks another service, here this one, and waits for its answer. */
+  /** Asks another service and waits for its answer. */
   @GetMapping("/call")
   String call() {
-    return client
-        .get()
-        .uri("http://localhost:" + port + "/sleep")
-        .retrieve()
-        .body(String.class);
+    return client.get().uri(service).retrieve().body(String.class);
   }
 
   /** Long enough to be under way when the program is told to end. */
@@ -71,14 +77,14 @@ public class SpringBoot {
 
   @EventListener
   void started(WebServerInitializedEvent event) {
-    port = event.getWebServer().getPort();
-    System.out.println("@port " + port);
+    System.out.println("@port " + event.getWebServer().getPort());
   }
 
   public static void main(String[] args) {
     SpringApplication application = new SpringApplication(SpringBoot.class);
     application.setDefaultProperties(
         Map.of(
+            "service", args.length > 0 ? args[0] : "http://localhost:8080/",
             "server.port", "0",
             "server.address", "localhost",
             "server.shutdown", "graceful",

@@ -9,6 +9,10 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -22,13 +26,19 @@ import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.threads.VirtualThreadExecutor;
 
 /**
- * Embedded Tomcat with a virtual thread for each request: ./weft run Tomcat.java. It prints its
- * port; /hello, /sleep and /jdbc answer "hello, world".
+ * Embedded Tomcat with a virtual thread for each request: ./weft run Tomcat.java [SERVICE]. It
+ * prints its port. /hello, /sleep (5 ms), /sleep20, /slow (a second) and /jdbc answer "hello,
+ * world", /call what the service at the URL SERVICE answers, /fiber the fiber that serves the
+ * request.
  */
 public class Tomcat extends HttpServlet {
   private final HikariDataSource database = new HikariDataSource();
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final URI service;
 
-  Tomcat() throws SQLException {
+  Tomcat(URI service) throws SQLException {
+    this.service = service;
     database.setJdbcUrl("jdbc:h2:mem:greetings");
     try (var connection = database.getConnection();
         var statement = connection.createStatement()) {
@@ -44,8 +54,10 @@ public class Tomcat extends HttpServlet {
       String text =
           switch (request.getRequestURI()) {
             case "/sleep" -> slept(5);
+            case "/sleep20" -> slept(20);
             case "/slow" -> slow();
             case "/jdbc" -> greeting();
+            case "/call" -> call();
             case "/fiber" -> Fiber.current().toString();
             default -> "hello, world";
           };
@@ -68,6 +80,11 @@ public class Tomcat extends HttpServlet {
     return slept(1_000);
   }
 
+  /** Asks another service and waits for its answer. */
+  private String call() throws IOException, InterruptedException {
+    return client.send(HttpRequest.newBuilder(service).build(), BodyHandlers.ofString()).body();
+  }
+
   private String greeting() throws SQLException {
     try (var connection = database.getConnection();
         var query = connection.prepareStatement("select text from greeting where id = ?")) {
@@ -77,6 +94,11 @@ public class Tomcat extends HttpServlet {
         return rows.getString(1);
       }
     }
+  }
+
+  /** The other service, which /call asks, is the argument. */
+  private static URI serviceOf(String[] args) {
+    return URI.create(args.length > 0 ? args[0] : "http://localhost:8080/");
   }
 
   public static void main(String[] args) throws Exception {
@@ -92,7 +114,7 @@ public class Tomcat extends HttpServlet {
     protocol.setMaxKeepAliveRequests(-1);
     tomcat.setConnector(connector);
     Context context = tomcat.addContext("", folder.toString());
-    org.apache.catalina.startup.Tomcat.addServlet(context, "hello", new Tomcat());
+    org.apache.catalina.startup.Tomcat.addServlet(context, "hello", new Tomcat(serviceOf(args)));
     context.addServletMappingDecoded("/", "hello");
     tomcat.start();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(tomcat, folder)));

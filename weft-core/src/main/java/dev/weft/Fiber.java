@@ -38,13 +38,13 @@ import java.util.concurrent.TimeoutException;
 public abstract sealed class Fiber<T> permits FiberEnd {
   /** Where a fiber is in its life. */
   public enum Status {
-    /** It can run and waits for a worker. */
+    /** The fiber can run and waits for a worker. */
     READY,
-    /** It runs on one of its scheduler's threads, or in a blocking call on a helper thread. */
+    /** The fiber runs on a thread of its scheduler, or in a blocking call on a helper thread. */
     RUNNING,
-    /** It waits for something: a timer, another fiber, a lock, I/O. */
+    /** The fiber waits for something: a timer, another fiber, a lock, I/O. */
     WAITING,
-    /** Its body has ended. */
+    /** The body of the fiber has ended. */
     DONE
   }
 

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A fiber costs next to nothing: use a pool to bound something else, such as connections, and
  * {@link Weft#go} where nothing needs a bound. Fibers are made when a task finds none free, a batch
- * at a time; those that find no task for a while ({@link Builder#keepAlive}) end, so a pool that is
- * forgotten does not keep its scheduler from stopping for ever.
+ * at a time; fibers that find no task for a while ({@link Builder#keepAlive}) end, so a forgotten
+ * pool delays the stop of its scheduler by that time at most.
  *
  * <p>A task finds the thread locals, and the coroutine locals, that earlier tasks of the same fiber
  * have left, as in any pool. Its interrupt status is clear when it begins. A task that fails does
@@ -37,7 +37,7 @@ public abstract sealed class FiberPool extends AbstractExecutorService permits F
      * RejectedExecutionException} and the interrupt status is set.
      */
     WAIT,
-    /** It is refused with a {@link RejectedExecutionException}. */
+    /** The task is refused with a {@link RejectedExecutionException}. */
     REJECT,
     /** The submitter runs it, there and then. */
     RUN_IN_CALLER

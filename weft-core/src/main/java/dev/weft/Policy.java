@@ -27,7 +27,8 @@ public interface Policy {
 
     /**
      * Adds a new fiber that the running fiber of this worker has started; by default the same as
-     * {@link #add}. New fibers from elsewhere are added by {@link #add}.
+     * {@link #add}. New fibers from elsewhere, and virtual threads that code inside a fiber has
+     * started, are added by {@link #add}.
      */
     default void addNew(Fiber<?> fiber, long now) {
       add(fiber, now);
@@ -119,11 +120,11 @@ public interface Policy {
    * The default of a scheduler with several threads: an idle worker steals half of the ready fibers
    * of a busy worker once they would wait for longer than a wake-up takes, new fibers of the oldest
    * family first; a family is the fibers that one fiber has started in one slice. On each worker
-   * woken fibers run first; then new fibers, the latest family first; then fibers that have yielded
-   * and new fibers from elsewhere. So a worker runs a tree of fibers in depth-first order, with few
-   * of them alive at a time. A fiber that has started a family and joins its fibers runs after
-   * them. No fiber starves: of any 64 fibers in a row one is of the oldest family, and one is the
-   * first of the last group.
+   * woken fibers run first; then new fibers, the latest family first; then, first in, first out,
+   * fibers that have yielded, new fibers from elsewhere, and new virtual threads of the program. So
+   * a worker runs a tree of fibers in depth-first order, with few of them alive at a time. A fiber
+   * that has started a family and joins its fibers runs after them. No fiber starves: of any 64
+   * fibers in a row one is of the oldest family, and one is the first of the last group.
    */
   static Policy workStealing() {
     return of(WokenFirstQueue::new, true, Duration.ZERO, false);

@@ -125,6 +125,17 @@ public abstract sealed class Scheduler implements Executor, AutoCloseable permit
    */
   public abstract void schedule(Fiber<?> fiber, int thread);
 
+  /**
+   * Makes this the scheduler of the virtual threads that platform threads start, in a program with
+   * {@code -Dweft.threads=all}. Otherwise they run on the scheduler of the program's main under
+   * {@code ./weft run}, else on the {@linkplain #shared shared} one, and they do so again once this
+   * scheduler is told to stop. {@link #stop} waits for those that run here, as for all fibers.
+   *
+   * @throws IllegalStateException if it is not running, or if the virtual threads that platform
+   *     threads start run on the JDK's scheduler
+   */
+  public abstract void hostVirtualThreads();
+
   // ---- looking ----
 
   /** Returns the timers of this scheduler. */

@@ -60,6 +60,15 @@ public interface SchedulerMXBean {
   /** Returns the counters of each thread. */
   List<SchedulerStats.OfThread> getThreads();
 
-  /** Returns all fibers with their stacks as text: {@link FiberDump#text}. */
+  /**
+   * Returns all fibers with their stacks as text: {@link FiberDump#text}. One string in the memory
+   * of the program: of very many fibers it is large, and {@link #groupedDump} is short.
+   */
   String dump();
+
+  /**
+   * Returns the fibers in groups of equal stacks and waits, after what looks like trouble, as text:
+   * {@link GroupedDump#text}.
+   */
+  String groupedDump();
 }

@@ -2,12 +2,21 @@ package dev.weft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.internal.sched.JvmHost;
+import dev.weft.internal.sched.LookHolds;
+import dev.weft.internal.watch.Watchdog;
 import dev.weft.testkit.Feature;
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,7 +29,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import jdk.management.VirtualThreadSchedulerMXBean;
 import org.junit.jupiter.api.Test;
@@ -79,6 +90,8 @@ class AllThreadsTest {
             timer.schedule(start, 1);
           });
       System.out.println("initializer: " + Initialized.RESULT.join());
+      report("structured task scope", EveryWay::forkInScope);
+      report("helper of HttpClient", EveryWay::handleWithHttpClient);
       report("after a sleep", task -> Thread.startVirtualThread(() -> sleepThen(task)));
       report("after a read", task -> Thread.startVirtualThread(() -> readThen(task)));
     }
@@ -92,6 +105,48 @@ class AllThreadsTest {
     private static String where() {
       String carrier = Thread.currentThread().toString().replaceAll(".*@|-\\d+$", "");
       return (Fiber.current().isPresent() ? "a fiber" : "no fiber") + " on " + carrier;
+    }
+
+    /** Runs it in a {@code StructuredTaskScope}, a preview API, that a platform thread opens. */
+    private static void forkInScope(Runnable task) {
+      Thread.ofPlatform()
+          .start(
+              () -> {
+                try {
+                  Class<?> type = Class.forName("java.util.concurrent.StructuredTaskScope");
+                  Object scope = type.getMethod("open").invoke(null);
+                  type.getMethod("fork", Runnable.class).invoke(scope, task);
+                  type.getMethod("join").invoke(scope);
+                  type.getMethod("close").invoke(scope);
+                } catch (ReflectiveOperationException e) {
+                  throw new IllegalStateException(e);
+                }
+              });
+    }
+
+    /** Runs it where the client handles an answer: its selector's thread starts that thread. */
+    private static void handleWithHttpClient(Runnable task) {
+      HttpClient client = HttpClient.newBuilder().executor(EXECUTOR).build();
+      InetAddress loopback = InetAddress.getLoopbackAddress();
+      try (ServerSocket listener = new ServerSocket(0, 1, loopback)) {
+        URI uri = URI.create("http://localhost:" + listener.getLocalPort());
+        CompletableFuture<?> answered =
+            client.sendAsync(
+                HttpRequest.newBuilder(uri).build(),
+                answer -> {
+                  task.run();
+                  return HttpResponse.BodySubscribers.discarding();
+                });
+        try (Socket socket = listener.accept()) {
+          socket.getInputStream().read(new byte[1024]);
+          socket
+              .getOutputStream()
+              .write("HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+          answered.join();
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
 
     private static void sleepThen(Runnable task) {
@@ -143,6 +198,8 @@ class AllThreadsTest {
             started by a fiber: a fiber on weft-shared
             timer: a fiber on weft-shared
             initializer: a fiber on weft-shared
+            structured task scope: a fiber on weft-shared
+            helper of HttpClient: a fiber on weft-shared
             after a sleep: a fiber on weft-shared
             after a read: a fiber on weft-shared
             """);
@@ -153,6 +210,94 @@ class AllThreadsTest {
     assertThat(run(EveryWay.class).output())
         .contains("startVirtualThread: no fiber on ForkJoinPool-1-worker")
         .doesNotContain("startVirtualThread: a fiber");
+  }
+
+  /** Names a scheduler of its own, stops it, and asks what it may not. */
+  static final class Named {
+    private Named() {}
+
+    static void main() throws Exception {
+      Scheduler mine = Scheduler.builder().threads(1).name("mine").build();
+      refused(mine);
+      mine.start().hostVirtualThreads();
+      print("named");
+      System.out.println(
+          ManagementFactory.getPlatformMXBean(VirtualThreadSchedulerMXBean.class).getParallelism());
+      CountDownLatch begun = new CountDownLatch(1);
+      CountDownLatch goOn = new CountDownLatch(1);
+      Thread.startVirtualThread(
+          () -> {
+            begun.countDown();
+            await(goOn);
+            System.out.println("served to its end: " + EveryWay.where());
+          });
+      begun.await();
+      Thread stopper = Thread.ofPlatform().start(mine::stop);
+      eventually(() -> JvmHost.scheduler() == Scheduler.shared());
+      print("while it stops");
+      goOn.countDown();
+      stopper.join();
+      print("stopped");
+      refused(mine);
+    }
+
+    private static void print(String when) throws InterruptedException {
+      Thread.startVirtualThread(() -> System.out.println(when + ": " + EveryWay.where())).join();
+    }
+
+    private static void refused(Scheduler scheduler) {
+      try {
+        scheduler.hostVirtualThreads();
+      } catch (IllegalStateException e) {
+        System.out.println(e.getMessage());
+      }
+    }
+
+    private static void await(CountDownLatch latch) {
+      try {
+        latch.await();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    private static void eventually(BooleanSupplier condition) {
+      while (!condition.getAsBoolean()) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
+  void theUserNamesTheSchedulerThatRunsThem() throws Exception {
+    assertThat(run(Named.class, ALL).output())
+        .isEqualTo(
+            """
+            cannot host virtual threads on scheduler mine: start it first
+            named: a fiber on mine
+            1
+            while it stops: a fiber on weft-shared
+            served to its end: a fiber on mine
+            stopped: a fiber on weft-shared
+            cannot host virtual threads on scheduler mine: it has been stopped
+            """);
+  }
+
+  /** Names a scheduler without the property. */
+  static final class NamedWithout {
+    private NamedWithout() {}
+
+    static void main() {
+      Named.refused(Scheduler.shared());
+    }
+  }
+
+  @Test
+  void aSchedulerIsNotNamedWithoutTheProperty() throws Exception {
+    assertThat(run(NamedWithout.class).output())
+        .isEqualTo(
+            "cannot host virtual threads on scheduler weft-shared: they belong to the JDK without"
+                + " -Dweft.threads=all\n");
   }
 
   /** Main returns; a virtual thread waits for ever, and a fiber for a moment. */
@@ -307,6 +452,59 @@ class AllThreadsTest {
   @Test
   void aWaitForAPlatformThreadIsNoDeadlock() throws Exception {
     assertThat(run(Waiting.class, ALL).output()).isEqualTo("woken\n");
+  }
+
+  /** Many virtual threads wait; prints at how many of them the watchdog looks while all is idle. */
+  static final class ManyWait {
+    private static final int MANY = 100_000;
+    private static final int LOOKS = 10;
+    private static final int FEW = 512 * LOOKS;
+
+    private ManyWait() {}
+
+    static void main() throws Exception {
+      Scheduler shared = Scheduler.shared();
+      for (int i = 0; i < MANY; i++) {
+        Thread.startVirtualThread(LockSupport::park);
+      }
+      Named.eventually(() -> shared.stats().waiting() == MANY);
+      Seen seen = new Seen();
+      LookHolds.observe(seen);
+      long least = Long.MAX_VALUE; // the search for circles of locks goes on for a moment
+      for (int i = 0; i < 20 && least > FEW; i++) {
+        least = Math.min(least, seen.inSomeLooks());
+      }
+      System.out.println((least <= FEW ? "few" : least) + " in " + LOOKS + " looks");
+      System.exit(0);
+    }
+
+    /** Counts the fibers at which the watchdog looks. */
+    private static final class Seen extends LookHolds {
+      private final AtomicLong fibers = new AtomicLong();
+
+      @Override
+      protected void began() {}
+
+      @Override
+      protected void ended(int count) {
+        if (Thread.currentThread().getName().equals("weft-watchdog")) {
+          fibers.addAndGet(count);
+        }
+      }
+
+      long inSomeLooks() throws InterruptedException {
+        CountDownLatch looks = new CountDownLatch(LOOKS);
+        long before = fibers.get();
+        Watchdog.atEachLook(looks::countDown);
+        looks.await();
+        return fibers.get() - before;
+      }
+    }
+  }
+
+  @Test
+  void theWatchdogLooksAtFewOfManyThatWait() throws Exception {
+    assertThat(run(ManyWait.class, ALL).output()).isEqualTo("few in 10 looks\n");
   }
 
   /** Uses virtual threads until their constructor is compiled, then Weft. */

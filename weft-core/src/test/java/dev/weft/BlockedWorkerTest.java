@@ -5,6 +5,8 @@ import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.internal.Uninterrupted;
+import dev.weft.internal.attach.Attach;
+import dev.weft.internal.watch.Watchdog;
 import dev.weft.testkit.Feature;
 import java.io.FileInputStream;
 import java.io.InputStream;
@@ -16,6 +18,12 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.LockSupport;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -231,6 +239,238 @@ class BlockedWorkerTest {
         over.set(true);
       }
     }
+  }
+
+  @Test
+  void aStuckWorkerIsNoticedAlsoDuringASlowDeadlockReport() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch release = new CountDownLatch(1);
+    Object blocker =
+        new Object() {
+          @Override
+          public String toString() {
+            asked.countDown();
+            Uninterrupted.await(release::await);
+            return "a blocker that is slow to say what it is";
+          }
+        };
+    try (LogCapture log = new LogCapture();
+        Scheduler dead = start(1, Policy.fifo())) {
+      Fiber<Void> waiting = dead.go(() -> LockSupport.park(blocker));
+      asked.await(); // after a second in which all fibers of the process have waited
+      try (Scheduler scheduler = start(2, Policy.fifo())) {
+        hog(scheduler, 0);
+        eventually("the hog is reported", () -> !log.entries("hog").isEmpty());
+        over.set(true);
+      } finally {
+        release.countDown();
+        LockSupport.unpark(waiting.thread());
+      }
+    }
+  }
+
+  /** Two fibers each own what the other one waits for; one of the locks is slow to describe. */
+  @Test
+  void aStuckWorkerIsNoticedAlsoDuringASlowReportOfACycle() throws Exception {
+    SlowLock slow = new SlowLock();
+    OwnedLock fast = new OwnedLock();
+    CountDownLatch both = new CountDownLatch(2);
+    try (LogCapture log = new LogCapture();
+        Scheduler dead = start(1, Policy.fifo());
+        Scheduler scheduler = start(2, Policy.fifo())) {
+      Fiber<Void> ann = dead.go(() -> fast.ownAndWaitFor(slow, both));
+      Fiber<Void> bob = dead.go(() -> slow.ownAndWaitFor(fast, both));
+      slow.asked.await();
+      try {
+        hog(scheduler, 0);
+        eventually("the hog is reported", () -> !log.entries("hog").isEmpty());
+        over.set(true);
+      } finally {
+        slow.release.countDown();
+        ann.cancel();
+        bob.cancel();
+      }
+    }
+  }
+
+  @Test
+  @Feature("S25")
+  void aToStringThatBlocksHidesNoOtherCircle() throws Exception {
+    SlowLock slow = new SlowLock();
+    OwnedLock fast = new OwnedLock();
+    OwnedLock first = new OwnedLock();
+    OwnedLock second = new OwnedLock();
+    CountDownLatch both = new CountDownLatch(2);
+    CountDownLatch others = new CountDownLatch(2);
+    List<Fiber<Void>> fibers = new ArrayList<>();
+    try (LogCapture log = new LogCapture();
+        Scheduler scheduler = start(2, Policy.fifo())) {
+      fibers.add(scheduler.go(() -> fast.ownAndWaitFor(slow, both)));
+      fibers.add(scheduler.go(() -> slow.ownAndWaitFor(fast, both)));
+      slow.asked.await();
+      try {
+        fibers.add(
+            scheduler.go(FiberOptions.named("cleo"), () -> first.ownAndWaitFor(second, others)));
+        fibers.add(
+            scheduler.go(FiberOptions.named("dan"), () -> second.ownAndWaitFor(first, others)));
+        eventually(
+            "the second circle is reported",
+            () -> !log.entries("wait for each other", "cleo", "dan").isEmpty());
+      } finally {
+        slow.release.countDown();
+        fibers.forEach(Fiber::cancel);
+      }
+    }
+  }
+
+  private static class OwnedLock extends AbstractOwnableSynchronizer {
+    private static final long serialVersionUID = 1;
+
+    void ownAndWaitFor(OwnedLock other, CountDownLatch both) throws InterruptedException {
+      setExclusiveOwnerThread(Thread.currentThread());
+      both.countDown();
+      both.await();
+      while (!Thread.interrupted()) {
+        LockSupport.park(other);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return "an owned lock";
+    }
+  }
+
+  /** A lock whose description waits for its release. */
+  private static final class SlowLock extends OwnedLock {
+    private static final long serialVersionUID = 1;
+
+    final transient CountDownLatch asked = new CountDownLatch(1);
+    final transient CountDownLatch release = new CountDownLatch(1);
+
+    @Override
+    public String toString() {
+      asked.countDown();
+      Uninterrupted.await(release::await);
+      return super.toString();
+    }
+  }
+
+  @Test
+  void aStuckWorkerIsNoticedAlsoWhileTheLogBlocks() throws Exception {
+    CountDownLatch logs = new CountDownLatch(1);
+    CountDownLatch release = new CountDownLatch(1);
+    Handler blocking =
+        new StreamHandler() {
+          @Override
+          public void publish(LogRecord message) {
+            logs.countDown();
+            Uninterrupted.await(release::await);
+          }
+        };
+    Logger logger = Logger.getLogger("dev.weft");
+    try (LogCapture log = new LogCapture();
+        Scheduler first = start(1, Policy.fifo());
+        Scheduler second = start(2, Policy.fifo())) {
+      logger.addHandler(blocking);
+      hog(first, 0);
+      logs.await();
+      try {
+        Fiber<Void> hog = hog(second, 0);
+        eventually("the dump names it", () -> namesHeldThread(second, hog));
+        assertThat(log.entries(hog.toString())).as("its report waits for the log").isEmpty();
+      } finally {
+        release.countDown();
+        logger.removeHandler(blocking);
+      }
+      eventually("the second hog is logged", () -> log.entries("hog", "thread 0").size() == 2);
+      over.set(true);
+    }
+  }
+
+  private static boolean namesHeldThread(Scheduler scheduler, Fiber<?> fiber) {
+    return scheduler.groupedDump().text().contains("held thread: " + fiber);
+  }
+
+  /** As when no thread can be started that would serve another process. */
+  @Test
+  void aStuckWorkerIsNoticedAlsoIfALookFails() throws Exception {
+    CountDownLatch failed = new CountDownLatch(2);
+    Watchdog.atEachLook(
+        () -> {
+          failed.countDown();
+          throw new OutOfMemoryError("unable to create native thread (made up)");
+        });
+    try (LogCapture log = new LogCapture();
+        Scheduler scheduler = start(2, Policy.fifo())) {
+      failed.await();
+      hog(scheduler, 0);
+      eventually("the hog is reported", () -> !log.entries("hog").isEmpty());
+      assertThat(log.entries("the watchdog failed")).as("once, not at each look").hasSize(1);
+      over.set(true);
+    } finally {
+      Watchdog.atEachLook(Attach::look);
+    }
+  }
+
+  /** Is out of memory for a while; then a fiber holds its thread. */
+  static final class NoMemory {
+    private static final long SPELL_NANOS = 2_000_000_000; // tens of looks of the watchdog
+    static volatile Object hoard = "";
+
+    public static void main(String[] args) throws Exception {
+      try (Scheduler scheduler = start(2, Policy.fifo())) {
+        scheduler.go(() -> {}).join();
+        exhaust();
+        CountDownLatch reported = new CountDownLatch(1);
+        Logger logger = Logger.getLogger("dev.weft");
+        logger.setFilter(
+            line -> {
+              if (line.getMessage().contains("hog")) {
+                reported.countDown();
+              }
+              return true;
+            });
+        Fiber<Void> hog =
+            scheduler.go(
+                FiberOptions.named("hog"),
+                () -> {
+                  while (reported.getCount() > 0) {
+                    Thread.onSpinWait();
+                  }
+                });
+        hog.join();
+        System.out.println("reported");
+      }
+    }
+
+    /** Fills the heap with arrays of smaller and smaller size, and then tries again and again. */
+    private static void exhaust() {
+      int size = 1 << 30; // fails at once, so that the JVM resolves the handler while it can
+      long end = System.nanoTime() + SPELL_NANOS;
+      while (System.nanoTime() - end < 0) {
+        try {
+          hoard = new Object[] {hoard, new byte[size]};
+        } catch (OutOfMemoryError e) {
+          size /= 2;
+        }
+      }
+      hoard = null;
+    }
+  }
+
+  @Test
+  void aStuckWorkerIsNoticedAfterATimeWithoutMemory() throws Exception {
+    ForkedJvm.Result result =
+        ForkedJvm.java(
+            ForkedJvm.weftArgs(),
+            "-Xmx32m",
+            "-XX:+UseSerialGC",
+            "-cp",
+            System.getProperty("java.class.path"),
+            NoMemory.class.getName());
+    assertThat(result.exitStatus()).as(result.output()).isZero();
+    assertThat(result.output()).contains("reported");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.weft;
 
+import static dev.weft.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -20,8 +21,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jctools.queues.MpscUnboundedArrayQueue;
+import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Fibers that compute are set apart, do there what fibers do, and come back. */
 @Feature("S28")
@@ -29,6 +34,7 @@ import org.junit.jupiter.api.Timeout;
 @SuppressWarnings("LockNotBeforeTry")
 class ComputingApartTest {
   private static final int MOST_SLICES = 200;
+  private static final Duration COME_BACK_LIMIT = Duration.ofSeconds(20);
 
   /** Computes for so long without a call into Weft. */
   private static void compute(Duration time) {
@@ -49,6 +55,18 @@ class ComputingApartTest {
       Fiber.yield();
     }
     assertThat(isApart()).as("set apart after %d long slices", MOST_SLICES).isTrue();
+  }
+
+  /**
+   * Has short slices until the fiber is back on a worker. With sleeps between them: on a busy
+   * machine a thread that only yields loses its core for 10 ms again and again, inside a slice.
+   */
+  private static void comeBack() throws InterruptedException {
+    long began = System.nanoTime();
+    while (isApart() && System.nanoTime() - began < COME_BACK_LIMIT.toNanos()) {
+      Fiber.sleep(Duration.ofMillis(1));
+    }
+    assertThat(isApart()).as("still apart after short slices for %s", COME_BACK_LIMIT).isFalse();
   }
 
   private static Scheduler two() {
@@ -72,14 +90,145 @@ class ComputingApartTest {
                 assertThat(scheduler.stats().running()).isEqualTo(1);
                 assertThat(scheduler.dump().text())
                     .containsPattern("computes.*on weft-computing-\\d+");
-                for (int i = 0; i < MOST_SLICES && isApart(); i++) {
-                  Fiber.yield();
-                }
-                assertThat(isApart()).isFalse();
+                comeBack();
                 assertThat(scheduler.stats().apart()).isZero();
               });
       fiber.join();
     }
+  }
+
+  @Test
+  void aFiberWithShortSlicesBetweenItsLongSlicesStaysApart() throws Exception {
+    int bursts = 20;
+    try (Scheduler scheduler = two()) {
+      int onWorkers =
+          scheduler
+              .go(
+                  () -> {
+                    becomeApart();
+                    int count = 0;
+                    for (int i = 0; i < bursts; i++) {
+                      for (int k = 0; k < 10; k++) { // the short waits of a request
+                        Fiber.yield();
+                      }
+                      count += isApart() ? 0 : 1;
+                      compute(Duration.ofMillis(25));
+                      Fiber.yield();
+                    }
+                    return count;
+                  })
+              .join();
+      assertThat(onWorkers)
+          .as("bursts of %d that held a worker; a busy machine may cause some", bursts)
+          .isLessThan(bursts / 4);
+    }
+  }
+
+  @Test
+  @Feature("S17")
+  void anEndlessSliceOnAComputingThreadIsReportedOnceWithItsStack() throws Exception {
+    try (LogCapture log = new LogCapture();
+        Scheduler scheduler =
+            Scheduler.builder().threads(2).blockedAfter(Duration.ofMillis(40)).build().start();
+        Endless endless = new Endless()) {
+      List<Fiber<?>> all = new ArrayList<>();
+      for (String name : List.of("endless", "second")) { // the second report takes several looks
+        all.add(
+            scheduler.go(
+                FiberOptions.named(name),
+                () -> {
+                  becomeApart();
+                  endless.hold();
+                }));
+        eventually(
+            name + " is reported",
+            () -> !log.entries(name, "has held", "weft-computing-").isEmpty());
+      }
+      assertThat(log.entries("endless", "has held", "weft-computing-"))
+          .singleElement()
+          .satisfies(
+              entry -> {
+                assertThat(entry.level()).isEqualTo("WARNING");
+                assertThat(entry.text()).contains("at dev.weft.ComputingApartTest$Endless.hold(");
+              });
+      endless.end();
+      for (Fiber<?> fiber : all) {
+        fiber.join();
+      }
+    }
+  }
+
+  /** Slices that end when it is closed, before the scheduler waits for them in its own close. */
+  private static final class Endless implements AutoCloseable {
+    private volatile boolean over;
+
+    void hold() {
+      while (!over) {
+        Thread.onSpinWait();
+      }
+    }
+
+    void end() {
+      over = true;
+    }
+
+    @Override
+    public void close() {
+      end();
+    }
+  }
+
+  @Test
+  void endlessSlicesOnAllComputingThreadsDoNotHoldBackOtherFibersThatAreApart() throws Exception {
+    int cores = Runtime.getRuntime().availableProcessors();
+    try (LogCapture _ = new LogCapture();
+        Scheduler scheduler =
+            Scheduler.builder().threads(2).blockedAfter(Duration.ofMillis(50)).build().start();
+        Endless endless = new Endless()) {
+      Channel<String> wake = Channel.rendezvous();
+      List<Fiber<?>> others = new ArrayList<>();
+      CountDownLatch apart = new CountDownLatch(2);
+      for (int i = 0; i < 2; i++) {
+        others.add(
+            scheduler.go(
+                () -> {
+                  becomeApart();
+                  apart.countDown();
+                  assertThat(wake.receive()).isEqualTo("go on");
+                  goOnAtAWorker(endless);
+                }));
+      }
+      apart.await();
+      List<Fiber<?>> holders = new ArrayList<>();
+      for (int i = 0; i < cores; i++) {
+        CountDownLatch holds = new CountDownLatch(1);
+        holders.add(
+            scheduler.go(
+                () -> {
+                  becomeApart();
+                  holds.countDown();
+                  endless.hold();
+                }));
+        holds.await();
+      }
+      for (int i = 0; i < others.size(); i++) {
+        wake.send("go on");
+      }
+      for (Fiber<?> other : others) {
+        other.join(Duration.ofSeconds(20));
+      }
+      assertThat(holders).noneMatch(Fiber::isDone);
+    }
+  }
+
+  /** The fiber is apart, but no computing thread can run it. */
+  private static void goOnAtAWorker(Endless endless) throws Exception {
+    assertThat(isApart()).isFalse();
+    for (int i = 0; i < 20; i++) {
+      Fiber.yield();
+    }
+    assertThat(endless.over).isFalse();
+    assertThat(Weft.blocking(() -> "helped")).isEqualTo("helped");
   }
 
   @Test
@@ -217,6 +366,9 @@ class ComputingApartTest {
 
   @Test
   void neverOnOneThreadNorWhenItIsSwitchedOff() throws Exception {
+    try (Scheduler control = two()) { // also awaits the first two seconds, when no fiber is
+      control.go(ComputingApartTest::becomeApart).join();
+    }
     for (Scheduler.Builder builder :
         new Scheduler.Builder[] {
           Scheduler.builder().threads(1), Scheduler.builder().threads(2).separateComputing(false)
@@ -232,6 +384,49 @@ class ComputingApartTest {
                   }
                 })
             .join();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aPropertySwitchesItOff(boolean separate) throws Exception {
+    ForkedJvm.Result result =
+        ForkedJvm.java(
+            ForkedJvm.weftArgs(),
+            "-Dweft.separateComputing=" + separate,
+            "-cp",
+            ForkedJvm.classPathOf(
+                Weft.class,
+                Computes.class,
+                MpscUnboundedVarHandleArrayQueue.class,
+                MpscUnboundedArrayQueue.class),
+            Computes.class.getName());
+    assertThat(result.output().strip()).isEqualTo(separate ? "set apart" : "never set apart");
+    assertThat(result.exitStatus()).isZero();
+  }
+
+  /** Has long slices, and prints whether its fiber was set apart. */
+  static final class Computes {
+    private static final Duration TIME = Duration.ofSeconds(5);
+
+    private Computes() {}
+
+    public static void main(String[] args) throws Exception {
+      try (Scheduler scheduler = two()) {
+        boolean apart =
+            scheduler
+                .go(
+                    () -> {
+                      long began = System.nanoTime();
+                      while (!isApart() && System.nanoTime() - began < TIME.toNanos()) {
+                        compute(Duration.ofMillis(25));
+                        Fiber.yield();
+                      }
+                      return isApart();
+                    })
+                .join();
+        System.out.println(apart ? "set apart" : "never set apart");
       }
     }
   }

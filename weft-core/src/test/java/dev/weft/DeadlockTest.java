@@ -6,13 +6,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.weft.channel.Channel;
+import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.internal.watch.DeadlockReport;
 import dev.weft.testkit.Feature;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -20,6 +26,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Deadlocks: all fibers wait, and nothing is left that could wake them. */
 @Feature("S19")
 class DeadlockTest {
+  private static final com.sun.management.ThreadMXBean THREADS =
+      (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+
   private static Scheduler failing(int threads, boolean useCaller) {
     return Scheduler.builder()
         .threads(threads)
@@ -217,5 +226,58 @@ class DeadlockTest {
       }
       scheduler.stop();
     }
+  }
+
+  /** The fibers of an idle scheduler wait while another scheduler has a timer. */
+  @Test
+  @Feature("S9")
+  void aSchedulerThatGoesOnIsSeenBeforeAnyStack() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    try (Scheduler idle = Scheduler.builder().threads(1).build().start();
+        Scheduler other = Scheduler.builder().threads(1).build().start()) {
+      Fiber<Void> sleeper = other.go(() -> Fiber.sleep(Duration.ofHours(1)));
+      waits(sleeper);
+      List<Fiber<Void>> fibers = start(idle, 1_000, release);
+      fibers.forEach(Eventually::waits);
+      assertThat(DeadlockReport.ofStandstill((SchedulerCore) idle)).isNull();
+      long before = THREADS.getCurrentThreadAllocatedBytes();
+      String report = DeadlockReport.ofStandstill((SchedulerCore) idle);
+      long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+      sleeper.cancel();
+      release.countDown();
+      assertThat(report).isNull();
+      assertThat(allocated).as("less than for a stack of each fiber").isLessThan(100_000);
+    }
+  }
+
+  /** No timer and no I/O is left, but the last fiber is in a call on a helper thread. */
+  @Test
+  @Feature("S9")
+  void aLookAtVeryManyStacksIsNotSoonRepeated() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    try (Scheduler idle = Scheduler.builder().threads(1).name("many").build().start()) {
+      start(idle, 20_000, release);
+      idle.go(() -> Weft.blocking((Body) release::await));
+      try {
+        eventually("Weft looks for a deadlock", () -> looks(idle));
+        eventually("the look has ended", () -> !looks(idle));
+        long end = System.nanoTime();
+        while (System.nanoTime() - end < 2_000_000_000) { // twice the time between quick looks
+          assertThat(looks(idle)).as("Weft looks again").isFalse();
+          LockSupport.parkNanos(1_000_000);
+        }
+      } finally {
+        release.countDown();
+      }
+    }
+  }
+
+  private static List<Fiber<Void>> start(Scheduler scheduler, int count, CountDownLatch release) {
+    return IntStream.range(0, count).mapToObj(i -> scheduler.go((Body) release::await)).toList();
+  }
+
+  private static boolean looks(Scheduler scheduler) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().equals(scheduler.name() + "-deadlocks"));
   }
 }

@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -126,18 +127,61 @@ class FairnessTest {
     }
   }
 
-  /** Four fibers on one thread that compute for 5 ms between yields. */
+  /** The handlers of a server that compute for 0.1 ms each: 64 slices would be 6 ms. */
+  @Test
+  @Feature("I1")
+  void aFiberThatReadsDoesNotWaitFor64SlicesOfATenthOfAMillisecond() throws Exception {
+    int rounds = 31;
+    int[] waited = new int[rounds];
+    AtomicInteger sentAt = new AtomicInteger();
+    try (LongSlices busy = new LongSlices(Duration.ofNanos(100_000));
+        TcpListener listener =
+            TcpListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
+      Fiber<Void> reader =
+          busy.scheduler.go(
+              () -> {
+                try (TcpStream stream = listener.accept()) {
+                  for (int i = 0; i < rounds; i++) {
+                    stream.read(new byte[1]);
+                    waited[i] = busy.slices.get() - sentAt.get();
+                    stream.write(new byte[1]);
+                  }
+                }
+              });
+      InetSocketAddress address = (InetSocketAddress) listener.localAddress();
+      try (Socket peer = new Socket(address.getAddress(), address.getPort())) {
+        for (int i = 0; i < rounds; i++) {
+          busy.awaitMore(20 + 7 * i % 64); // by then the reader waits, at any place in a batch
+          peer.getOutputStream().write(1);
+          sentAt.set(busy.slices.get()); // after the write, which may take long on a busy machine
+          peer.getInputStream().read();
+        }
+        reader.join();
+      }
+    }
+    Arrays.sort(waited);
+    // 10 slices to the poll, up to 10 in the batch under way, and the fibers that were ready before
+    assertThat(waited[rounds / 2])
+        .as("slices, the median of %s", Arrays.toString(waited))
+        .isLessThan(20);
+  }
+
+  /** Four fibers on one thread that compute between yields, for 5 ms if no other time is given. */
   private static final class LongSlices implements AutoCloseable {
     final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
     final AtomicInteger slices = new AtomicInteger();
     private final AtomicBoolean end = new AtomicBoolean();
 
     LongSlices() {
+      this(Duration.ofMillis(5));
+    }
+
+    LongSlices(Duration length) {
       for (int i = 0; i < 4; i++) {
         scheduler.go(
             () -> {
               while (!end.get()) {
-                Busy.compute(Duration.ofMillis(5));
+                Busy.compute(length);
                 slices.incrementAndGet();
                 Fiber.yield();
               }

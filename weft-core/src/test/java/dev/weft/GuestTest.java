@@ -172,6 +172,47 @@ class GuestTest {
     }
   }
 
+  /** All workers are held, so that none runs, steals or takes over a guest meanwhile. */
+  @Test
+  @Feature("S1")
+  void withoutStealingGuestsAreDealtToTheWorkersInTurnAsFibersAre() throws Exception {
+    int threads = 3;
+    for (Policy policy : List.of(Policy.fifo(), Policy.priority(), Policy.responseRatio())) {
+      try (Scheduler scheduler =
+          Scheduler.builder().threads(threads).policy(policy).build().start()) {
+        AtomicBoolean release = new AtomicBoolean();
+        CountDownLatch held = new CountDownLatch(threads - 1);
+        for (int i = 1; i < threads; i++) {
+          scheduler.go(
+              FiberOptions.named("holder").onThread(i),
+              () -> {
+                held.countDown();
+                while (!release.get()) {
+                  Thread.onSpinWait();
+                }
+              });
+        }
+        held.await();
+        Fiber<List<Integer>> host =
+            scheduler.go(
+                FiberOptions.named("host").onThread(0),
+                () -> {
+                  try {
+                    for (int i = 0; i < 10 * threads; i++) {
+                      Thread.startVirtualThread(() -> {});
+                    }
+                    return scheduler.stats().threads().stream()
+                        .map(SchedulerStats.OfThread::ready)
+                        .toList();
+                  } finally {
+                    release.set(true);
+                  }
+                });
+        assertThat(host.join()).as("%s", policy).containsExactly(10, 10, 10);
+      }
+    }
+  }
+
   @Test
   void guestsOutliveTheirHostAndStayWhenItMoves() throws Exception {
     try (Scheduler first = start(1);

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** An idle scheduler costs nothing. */
@@ -40,8 +41,19 @@ class IdleTest {
     return scheduler.stats().threads().stream().mapToLong(SchedulerStats.OfThread::sleeps).sum();
   }
 
-  /** Waits until all threads are in their pollers: a sleep is counted just before. */
+  /**
+   * Waits until all threads are in their pollers: a sleep is counted just before. And until no
+   * thread has woken for a moment: after the last slice sleeping threads look a few times, every
+   * 0.7 ms, whether another slice grows long.
+   */
   private static void awaitQuiet(Scheduler scheduler) {
+    eventually(
+        "no thread wakes",
+        () -> {
+          long sleeps = sleeps(scheduler);
+          LockSupport.parkNanos(10_000_000);
+          return sleeps(scheduler) == sleeps;
+        });
     eventually(
         "all threads sleep",
         () ->

@@ -459,6 +459,42 @@ class NoFlagsTest {
     assertOpened(ForkedJvm.javaOf(image, "-cp", WEFT, Greeting.class.getName()));
   }
 
+  /** Weft is a module of the image, and so is the program. */
+  @Test
+  @Timeout(120)
+  void anImageWithWeftInsideRuns(@TempDir Path folder) throws Exception {
+    Path app =
+        WeftModule.compileProgram(
+            folder,
+            """
+            dev.weft.Weft.run(
+                () -> {
+                  dev.weft.Weft.go(() -> Thread.sleep(1)).join();
+                  System.out.println("it runs");
+                  System.out.println(
+                      "from " + dev.weft.Weft.class.getResource("Weft.class").getProtocol());
+                });
+            """);
+    Path image = folder.resolve("image");
+    int status =
+        ToolProvider.findFirst("jlink")
+            .orElseThrow()
+            .run(
+                System.out,
+                System.err,
+                "-p",
+                WeftModule.path() + File.pathSeparator + app,
+                "--add-modules",
+                "app",
+                "--output",
+                image.toString());
+    assertThat(status).isZero();
+
+    ForkedJvm.Result result = ForkedJvm.javaOf(image, "-m", "app/app.Main");
+    assertOpened(result);
+    assertThat(result.output()).contains("from jrt\n");
+  }
+
   @Test
   @Timeout(120)
   void surefireNeedsNoArgLine(@TempDir Path folder) throws Exception {

@@ -30,6 +30,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(60)
 class PolicyTest {
   private static final long MS = 1_000_000;
+
+  /** The fibers of a tree with ten at each node, four levels below the root. */
+  private static final int TREE = 11_110;
+
   private static final long FLOOD_LIMIT = TimeUnit.SECONDS.toNanos(30);
 
   private final List<Object> order = Collections.synchronizedList(new ArrayList<>());
@@ -439,6 +443,41 @@ class PolicyTest {
   }
 
   @Test
+  void withoutAPolicyATreeOnSeveralThreadsKeepsFewFibersAlive() throws Exception {
+    assertThat(mostAliveOfATree(Scheduler.builder().threads(2))).isLessThan(TREE / 8);
+    assertThat(mostAliveOfATree(Scheduler.builder().threads(2).policy(Policy.fifo())))
+        .as("breadth first, for comparison")
+        .isGreaterThan(TREE / 4);
+  }
+
+  /** Returns how many fibers of a tree of {@link #TREE} were alive at once. */
+  private int mostAliveOfATree(Scheduler.Builder builder) throws Exception {
+    AtomicInteger alive = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    scheduler = builder.build().start();
+    scheduler.go(() -> growTree(4, alive, most)).join();
+    scheduler.stop();
+    return most.get();
+  }
+
+  private static void growTree(int depth, AtomicInteger alive, AtomicInteger most)
+      throws Exception {
+    List<Fiber<Void>> children = new ArrayList<>();
+    for (int i = 0; i < 10 && depth > 0; i++) {
+      most.accumulateAndGet(alive.incrementAndGet(), Math::max);
+      children.add(
+          Weft.go(
+              () -> {
+                growTree(depth - 1, alive, most);
+                alive.decrementAndGet();
+              }));
+    }
+    for (Fiber<Void> child : children) {
+      child.join();
+    }
+  }
+
+  @Test
   void underWorkStealingAnEndlessFamilyStarvesNoFiber() {
     onThisThread(Policy.workStealing());
     CountDownLatch left = new CountDownLatch(3);
@@ -461,6 +500,56 @@ class PolicyTest {
     if (left.getCount() > 0) {
       Weft.go(() -> beget(left));
     }
+  }
+
+  /**
+   * The default policy of several threads, on one thread. The host starts each guest in a slice of
+   * its own, as a selector does; its partner wakes it before a guest can begin.
+   */
+  @Test
+  @Feature("S23")
+  void underWorkStealingGuestsBeginInTheOrderInWhichTheirHostStartedThem() {
+    onThisThread(Policy.workStealing());
+    List<String> guests = List.of("a", "b", "c", "d");
+    Fiber<?>[] pair = new Fiber<?>[2];
+    pair[0] =
+        scheduler.go(
+            () -> {
+              for (String guest : guests) {
+                Thread.startVirtualThread(() -> order.add(guest));
+                scheduler.schedule(pair[1]);
+                Fiber.suspend();
+              }
+            });
+    pair[1] =
+        scheduler.go(
+            () -> {
+              for (int i = 0; i < guests.size(); i++) {
+                Fiber.suspend();
+                scheduler.schedule(pair[0]);
+              }
+            });
+    run();
+    assertThat(order).containsExactly("a", "b", "c", "d");
+  }
+
+  @Test
+  @Feature("S23")
+  void underWorkStealingWokenFibersRunBeforeNewGuests() {
+    onThisThread(Policy.workStealing());
+    Fiber<Void> sleeper =
+        scheduler.go(
+            () -> {
+              Fiber.suspend();
+              order.add("woken");
+            });
+    scheduler.go(
+        () -> {
+          Thread.startVirtualThread(() -> order.add("new guest"));
+          scheduler.schedule(sleeper);
+        });
+    run();
+    assertThat(order).containsExactly("woken", "new guest");
   }
 
   @Test

@@ -59,6 +59,7 @@ class SchedulerBeansTest {
       assertThat(bean.getStolen()).isNotNegative();
       assertThat(bean.getThreads()).extracting(SchedulerStats.OfThread::index).contains(0, 1);
       assertThat(bean.dump()).contains("waiter", "sleeper", "SchedulerBeansTest");
+      assertThat(bean.groupedDump()).contains("fibers on", "waiter", "SchedulerBeansTest");
       release.countDown();
       sleeper.cancel();
     }

@@ -269,6 +269,34 @@ class ScopeMisuseTest {
   }
 
   @Test
+  void ifTheFailureOfTheBodyKeepsNothingSuppressedTheOpenScopeIsLogged() {
+    AtomicBoolean childEnded = new AtomicBoolean();
+    Exception failure = new KeepsNothing();
+    try (LogCapture log = new LogCapture()) {
+      Fiber<Void> opener =
+          Weft.go(
+              () -> {
+                leaveOpen(childEnded);
+                throw failure;
+              });
+      assertThatExceptionOfType(CompletionException.class)
+          .isThrownBy(opener::join)
+          .withCause(failure);
+      assertThat(log.entries(opener + LEFT_OPEN, "failed with " + failure)).hasSize(1);
+    }
+    assertThat(childEnded).isTrue();
+  }
+
+  /** A failure without stack trace and suppressed exceptions, as made for speed. */
+  private static final class KeepsNothing extends Exception {
+    private static final long serialVersionUID = 1;
+
+    KeepsNothing() {
+      super("planned", null, false, false);
+    }
+  }
+
+  @Test
   void ifTheOpenerWasCancelledTheOpenScopeIsTheCause() {
     AtomicBoolean childEnded = new AtomicBoolean();
     AtomicBoolean left = new AtomicBoolean();

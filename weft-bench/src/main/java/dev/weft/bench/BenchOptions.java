@@ -13,8 +13,9 @@ import picocli.CommandLine.Parameters;
 
 /** The command line of {@code ./weft bench}. */
 @Command(
-    name = "weft bench",
-    description = "Measures Weft against its peers, side by side.",
+    name = "./weft bench",
+    synopsisHeading = "",
+    description = "%nMeasures Weft against its peers, side by side.%n",
     footer = "im-load [--help] is the load on the messaging server, with options of its own.",
     sortOptions = false)
 final class BenchOptions {

@@ -77,6 +77,12 @@ class BenchTest {
   }
 
   @Test
+  void theHelpIsWhatTheLauncherPrintsWithoutABuild() throws Exception {
+    assertThat(bench(Suite.all(), "--help")).isZero();
+    assertThat(Path.of(System.getProperty("weft.root"), "bin/help/bench.txt")).hasContent(out());
+  }
+
+  @Test
   void listNamesEachWithASentence() throws InterruptedException {
     assertThat(bench(Suite.all(), "--list")).isZero();
     assertThat(out().lines()).hasSameSizeAs(Suite.all()).allMatch(line -> line.endsWith("."));

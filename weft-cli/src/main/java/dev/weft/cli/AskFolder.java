@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileOwnerAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -26,6 +27,12 @@ final class AskFolder {
   private static final Path TMP = Path.of("/tmp");
   private static final Path PROC = Path.of("/proc");
   private static final String NAME = ".weft_pid";
+
+  /** Bits of the mode of a file: see inode(7). */
+  private static final int STICKY = 01000;
+
+  private static final int OTHERS_WRITE = 022;
+
   private static final Set<PosixFilePermission> OWNER_ALONE =
       PosixFilePermissions.fromString("rwx------");
 
@@ -83,24 +90,48 @@ final class AskFolder {
 
   private void makeNew() throws IOException {
     Path parent = path.getParent();
-    if (!parent.equals(TMP) && Files.isSymbolicLink(parent)) {
-      throw new IOException(parent + " is a link, which could lead out of the container");
+    if (!parent.equals(TMP)) {
+      checkForeign(parent);
     }
     // under another name first: the process must not see it before it has the right owner
     Path made =
         Files.createTempDirectory(
             parent, ".weft_asks", PosixFilePermissions.asFileAttribute(OWNER_ALONE));
     try {
-      UserPrincipal owner = owner();
-      if (!owner.equals(Files.getOwner(made))) {
-        Files.setOwner(made, owner);
-      }
+      give(made, owner());
       Files.move(made, path);
     } catch (FileAlreadyExistsException e) {
       Files.deleteIfExists(made); // another ./weft was faster
     } catch (IOException e) {
       Files.deleteIfExists(made);
       throw e;
+    }
+  }
+
+  /**
+   * Throws if others can replace what this process makes in the temporary folder of a container.
+   */
+  static void checkForeign(Path tmp) throws IOException {
+    if (Files.isSymbolicLink(tmp)) {
+      throw new IOException(tmp + " is a link, which could lead out of the container");
+    }
+    int mode = (int) Files.getAttribute(tmp, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+    int owner = (int) Files.getAttribute(tmp, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+    boolean othersWrite = owner != 0 || (mode & OTHERS_WRITE) != 0;
+    if (othersWrite && (mode & STICKY) == 0) {
+      throw new IOException(
+          tmp + " is not sticky: its users can replace each other's files; 'chmod +t' makes it so");
+    }
+  }
+
+  /**
+   * Gives a folder to the user of the process. No link is followed: a process in a container could
+   * have put one in place of the folder, to a file outside that it then owned.
+   */
+  static void give(Path made, UserPrincipal owner) throws IOException {
+    if (!owner.equals(Files.getOwner(made, LinkOption.NOFOLLOW_LINKS))) {
+      Files.getFileAttributeView(made, FileOwnerAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+          .setOwner(owner);
     }
   }
 

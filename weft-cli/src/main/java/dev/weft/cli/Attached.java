@@ -1,5 +1,6 @@
 package dev.weft.cli;
 
+import dev.weft.internal.PlainText;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -9,6 +10,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.Channels;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Attached implements AutoCloseable {
   private static final long LIMIT_NANOS = 5_000_000_000L;
+  private static final long LIMIT_CHECK_MILLIS = 200;
   private static final String PROTOCOL = "weft 1";
   private static final int LONGEST_GREETING = 100;
   private static final int LONGEST_CHUNK = 1_000_000;
@@ -29,6 +32,9 @@ final class Attached implements AutoCloseable {
   private final ProcessHandle process;
   private final SocketChannel channel;
   private final DataInputStream in;
+
+  // when the process was asked or last sent something; by the thread that asks
+  private volatile long heard;
 
   private Attached(ProcessHandle process, SocketChannel channel) throws IOException {
     this.process = process;
@@ -41,7 +47,7 @@ final class Attached implements AutoCloseable {
           greeting.isEmpty()
               ? "process %d refuses: too many others look into it".formatted(process.pid())
               : "process %d has another version of Weft, with the protocol '%s' instead of '%s': use the ./weft of that version"
-                  .formatted(process.pid(), greeting, PROTOCOL));
+                  .formatted(process.pid(), PlainText.oneLine(greeting), PROTOCOL));
     }
   }
 
@@ -76,11 +82,21 @@ final class Attached implements AutoCloseable {
   static Attached to(ProcessHandle process) throws IOException {
     AskFolder.deleteStale();
     AskFolder folder = AskFolder.of(process);
+    boolean again = false;
     long begin = System.nanoTime();
     while (System.nanoTime() - begin < LIMIT_NANOS) {
       SocketChannel channel = folder.make() ? connect(folder.socket()) : null;
       if (channel != null) {
-        return new Attached(process, channel);
+        try {
+          return new Attached(process, channel);
+        } catch (IOException e) { // the process closed its socket just then: it opens another one
+          channel.close();
+          if (again) {
+            throw new IOException(
+                "process %d does not answer: %s".formatted(process.pid(), e.getMessage()), e);
+          }
+          again = true;
+        }
       }
       if (!process.isAlive()) {
         folder.delete();
@@ -120,8 +136,34 @@ final class Attached implements AutoCloseable {
     return stat.substring(stat.lastIndexOf(')') + 1).strip().startsWith("T");
   }
 
-  /** Sends a request and copies the answer, which a terminal may show. */
-  void ask(String request, OutputStream out) throws IOException {
+  /**
+   * Sends a request and copies the answer, which a terminal may show. If the process is stopped and
+   * has sent nothing for a while, this gives up.
+   */
+  void askOnce(String request, OutputStream out) throws IOException {
+    Thread limit = Thread.ofPlatform().daemon().start(this::closeIfStopped);
+    try {
+      ask(request, out);
+    } catch (ClosedChannelException e) {
+      throw silent(process);
+    } finally {
+      limit.interrupt();
+    }
+  }
+
+  private void closeIfStopped() {
+    try {
+      while (!isStopped(process.pid()) || System.nanoTime() - heard < LIMIT_NANOS) {
+        Thread.sleep(LIMIT_CHECK_MILLIS);
+      }
+      channel.close();
+    } catch (InterruptedException | IOException e) {
+      // the answer has come, or the read has ended anyway
+    }
+  }
+
+  private void ask(String request, OutputStream out) throws IOException {
+    heard = System.nanoTime();
     try {
       channel.write(ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8)));
       byte[] last = new byte[0];
@@ -133,6 +175,7 @@ final class Attached implements AutoCloseable {
               "the answer is not one of Weft's: a chunk of %,d bytes".formatted(length));
         }
         out.write(last);
+        heard = System.nanoTime();
         last = in.readNBytes(length);
         lastByte = withoutControls(last, lastByte);
         length = in.readInt();
@@ -183,6 +226,13 @@ final class Attached implements AutoCloseable {
   String ask(String request) throws IOException {
     ByteArrayOutputStream answer = new ByteArrayOutputStream();
     ask(request, answer);
+    return answer.toString(StandardCharsets.UTF_8);
+  }
+
+  /** Sends a request and returns the answer; gives up as the other {@code askOnce} does. */
+  String askOnce(String request) throws IOException {
+    ByteArrayOutputStream answer = new ByteArrayOutputStream();
+    askOnce(request, answer);
     return answer.toString(StandardCharsets.UTF_8);
   }
 

@@ -2,6 +2,7 @@ package dev.weft.cli;
 
 import com.sun.net.httpserver.Headers;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
@@ -22,8 +23,9 @@ import java.util.regex.Pattern;
  *
  * @param modified when the file was changed last
  * @param size of the file, in bytes
+ * @param now the time of the request
  */
-record HttpConditions(Instant modified, long size) {
+record HttpConditions(Instant modified, long size, Instant now) {
   /** The answer to a request for a file. */
   sealed interface Answer permits Nothing, Part {}
 
@@ -32,6 +34,13 @@ record HttpConditions(Instant modified, long size) {
 
   /** Bytes of the file. */
   record Part(int status, long first, long length) implements Answer {}
+
+  /**
+   * How long a file must not have been changed for its date to be a strong validator. A date has
+   * seconds, in which a file may change twice, and clocks of file servers differ: RFC 9110, section
+   * 8.8.2.2, asks for a second, RFC 7232 asked for a minute.
+   */
+  private static final Duration SETTLED = Duration.ofMinutes(1);
 
   private static final String DAYS = "EEE, dd MMM uuuu HH:mm:ss 'GMT'";
   private static final DateTimeFormatter FIXED = DateTimeFormatter.ofPattern(DAYS, Locale.US);
@@ -107,7 +116,7 @@ record HttpConditions(Instant modified, long size) {
     String validator = request.getFirst("If-Range");
     return validator == null
         || validator.strip().equals(tag())
-        || validator.strip().equals(lastModified());
+        || (validator.strip().equals(lastModified()) && modified.plus(SETTLED).isBefore(now));
   }
 
   private Answer part(String range) {

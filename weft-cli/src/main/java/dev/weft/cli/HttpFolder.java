@@ -15,6 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
 
@@ -132,7 +133,8 @@ final class HttpFolder implements HttpHandler {
     try (SeekableByteChannel channel =
         Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
       HttpConditions conditions =
-          new HttpConditions(Files.getLastModifiedTime(file).toInstant(), channel.size());
+          new HttpConditions(
+              Files.getLastModifiedTime(file).toInstant(), channel.size(), Instant.now());
       Headers headers = exchange.getResponseHeaders();
       headers.set("Last-Modified", conditions.lastModified());
       headers.set("ETag", conditions.tag());

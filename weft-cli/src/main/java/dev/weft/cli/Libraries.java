@@ -31,6 +31,9 @@ final class Libraries {
   private static final String PLUGIN =
       "org.apache.maven.plugins:maven-dependency-plugin:3.11.0:build-classpath";
 
+  // as ./weft starts Maven: it ends before the JVM's second compiler pays
+  private static final String BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+
   private Libraries() {}
 
   /**
@@ -39,11 +42,6 @@ final class Libraries {
    * @throws UserMistake if it asks for something that is not to be had
    */
   static List<Path> of(Path source) throws IOException {
-    return of(source, Cache.folder("libraries"));
-  }
-
-  /** Returns the jars that the source file needs; where they are is kept in the folder. */
-  static List<Path> of(Path source, @Nullable Path folder) throws IOException {
     List<String> wanted;
     try (Stream<String> lines = Files.lines(source)) {
       wanted =
@@ -56,6 +54,7 @@ final class Libraries {
     if (wanted.isEmpty()) {
       return List.of();
     }
+    @Nullable Path folder = Cache.folder("libraries");
     @Nullable Path kept = folder == null ? null : folder.resolve(hash(wanted));
     List<Path> jars = kept != null && Files.exists(kept) ? read(kept) : List.of();
     if (jars.isEmpty() || !jars.stream().allMatch(Files::exists)) {
@@ -117,6 +116,7 @@ final class Libraries {
               .redirectOutput(log.toFile());
       maven.environment().put("JAVA_HOME", System.getProperty("java.home"));
       maven.environment().put("MAVEN_ARGS", "");
+      maven.environment().merge("MAVEN_OPTS", BRIEF, (given, brief) -> brief + " " + given);
       maven.environment().remove("JDK_JAVA_OPTIONS"); // meant for the program
       if (run(maven) != 0) {
         throw UserMistake.program(

@@ -48,7 +48,7 @@ public final class Operate {
     List<String> request = new ArrayList<>(List.of(command));
     List.of("--full", "--json").stream().filter(words::contains).forEach(request::add);
     try (Attached process = Attached.to(WeftProcesses.find(words.getFirst(), command))) {
-      process.ask(String.join(" ", request), System.out);
+      process.askOnce(String.join(" ", request), System.out);
     }
     if (System.out.checkError()) {
       throw UserMistake.program("cannot write the answer: standard output is closed or full");

@@ -42,13 +42,16 @@ final class SourceFile {
    * @throws UserMistake if it does not compile; the compiler's messages are on stderr by then
    */
   static Program compile(Path source, List<Path> given) {
+    return compile(source, given, System.getProperty("java.class.path"));
+  }
+
+  /** Compiles the file for a JVM with Weft on this class path. */
+  static Program compile(Path source, List<Path> given, String weft) {
     try {
       List<Path> libraries = new ArrayList<>(given);
       libraries.addAll(Libraries.of(source));
       List<Path> classPath = new ArrayList<>(libraries);
-      Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-          .map(Path::of)
-          .forEach(classPath::add);
+      Stream.of(weft.split(File.pathSeparator, -1)).map(Path::of).forEach(classPath::add);
       Path classes =
           CompiledPrograms.get(
               source, classPath, PREVIEW, folder -> javac(source, classPath, folder));

@@ -30,8 +30,10 @@ final class Top {
   /** How long to wait for a key while an answer may come. */
   private static final long ANSWER_MILLIS = 20;
 
+  /** After how long without another character an Escape is the key, and no part of an arrow. */
+  private static final long ESCAPE_NANOS = 300_000_000;
+
   private static final int CTRL_C = 3;
-  private static final int ESCAPE = 27;
 
   private static final String HELP =
       "c CPU  w longest wait  n newest  o oldest   ↑↓ choose  Enter stack  Space pause  q quit";
@@ -42,9 +44,13 @@ final class Top {
   private final Asker asker;
   private final Terminal terminal;
   private final Display display;
+  private final KeyDecoder decoder = new KeyDecoder();
   private String order = "cpu";
   private int chosen;
   private boolean paused;
+
+  // whether the characters that come belong to a key that has already closed the stack
+  private boolean skipsKey;
   private long nextRefresh;
 
   // the fiber of which the stack is to be shown, or 0
@@ -52,6 +58,10 @@ final class Top {
 
   // the stack that is shown instead of the fibers; empty if none is
   private List<String> stack = List.of();
+
+  // the first line of the stack that is shown, and when its last character came
+  private int stackTop;
+  private long lastCharacter;
 
   private SystemFigures system = SystemFigures.none();
   private TopPage page;
@@ -75,25 +85,37 @@ final class Top {
         printOnce(attached);
         return;
       }
-      TopFigures first = TopFigures.parse(attached.ask("top cpu 0"));
-      try (Terminal terminal =
-              TerminalBuilder.builder().name("weft top").system(true).dumb(false).build();
+      TopFigures first = TopFigures.parse(attached.askOnce("top cpu 0"));
+      try (Terminal terminal = openTerminal();
           Asker asker = new Asker(attached)) {
         new Top(process, asker, terminal, first).loop();
       }
     }
   }
 
+  /**
+   * Opens the terminal without asking it how it joins emoji: JLine calls stty a dozen times for
+   * that, and an answer that takes longer than 100 ms would arrive among the keys.
+   */
+  private static Terminal openTerminal() throws IOException {
+    return TerminalBuilder.builder()
+        .name("weft top")
+        .system(true)
+        .dumb(false)
+        .graphemeCluster(false)
+        .build();
+  }
+
   private static void printOnce(Attached process) throws IOException {
     ProcessHandle handle = process.process();
     SystemFigures system = SystemFigures.of(handle, SystemFigures.none());
-    TopFigures before = TopFigures.parse(process.ask("top cpu 0"));
+    TopFigures before = TopFigures.parse(process.askOnce("top cpu 0"));
     try {
       Thread.sleep(Duration.ofNanos(REFRESH_NANOS));
     } catch (InterruptedException e) {
       return;
     }
-    TopFigures now = TopFigures.parse(process.ask("top cpu 20"));
+    TopFigures now = TopFigures.parse(process.askOnce("top cpu 20"));
     system = SystemFigures.of(handle, system);
     TopPage page = new TopPage(handle.pid(), system, before, now, "cpu");
     page.lines().forEach(System.out::println);
@@ -113,13 +135,15 @@ final class Top {
     try {
       NonBlockingReader keys = terminal.reader();
       nextRefresh = System.nanoTime() + FIRST_NANOS;
-      int key = 0;
-      while (key != NonBlockingReader.EOF && (key <= 0 || handle(key, keys))) {
+      int character = 0; // negative if none has come
+      while (character != NonBlockingReader.EOF && (character <= 0 || handle(character))) {
+        leaveStackByEscape();
         asker.poll();
         askNext();
         draw();
         long rest = (nextRefresh - System.nanoTime()) / 1_000_000;
-        key = keys.read(asker.isAsking() ? ANSWER_MILLIS : Math.max(ANSWER_MILLIS, rest));
+        boolean soon = asker.isAsking() || decoder.isInSequence();
+        character = keys.read(soon ? ANSWER_MILLIS : Math.max(ANSWER_MILLIS, rest));
       }
     } finally {
       removeHook(atExit);
@@ -147,7 +171,7 @@ final class Top {
   /** Asks what is to be shown next, unless a question is open. */
   private void askNext() {
     if (wanted != 0) {
-      if (asker.ask("fiber " + wanted, text -> stack = text.lines().toList())) {
+      if (asker.ask("fiber " + wanted, this::showStack)) {
         wanted = 0;
       }
     } else if (System.nanoTime() - nextRefresh >= 0 && !paused && stack.isEmpty()) {
@@ -167,39 +191,99 @@ final class Top {
     choose(chosen);
   }
 
+  private void showStack(String text) {
+    stack = text.lines().toList();
+    stackTop = 0;
+  }
+
   private void choose(int row) {
     chosen = Math.clamp(row, 0, Math.max(0, page.now().fibers().size() - 1));
   }
 
-  /** Does what a key asks for; returns false if that is the end. */
-  private boolean handle(int key, NonBlockingReader keys) throws IOException {
+  /** Takes a character of the terminal; returns false if it is the key that ends the screen. */
+  private boolean handle(int character) {
+    int key = decoder.accept(character);
     if (key == CTRL_C) {
       return false;
     }
     if (!stack.isEmpty()) {
-      stack = List.of();
-      nextRefresh = System.nanoTime();
+      obeyInStack(key);
       return true;
     }
-    int command = key;
-    if (key == ESCAPE) { // an arrow is Escape, [ or O, and a letter
-      int second = keys.read(ANSWER_MILLIS);
-      command = second == '[' || second == 'O' ? -keys.read(ANSWER_MILLIS) : 'q';
+    if (key == KeyDecoder.NONE) {
+      return true;
     }
-    switch (command) {
+    boolean skipped = skipsKey && key < 0;
+    skipsKey = false;
+    return skipped || obey(key);
+  }
+
+  /** Scrolls a stack that is longer than the screen; any other key leaves it. */
+  private void obeyInStack(int key) {
+    lastCharacter = System.nanoTime();
+    if (mostStackTop() == 0) {
+      leaveStack();
+      return;
+    }
+    int page = bodyRows() - 1;
+    switch (key) {
+      case KeyDecoder.NONE -> {} // an arrow, or an Escape: see leaveStackByEscape
+      case 'k', KeyDecoder.UP -> scroll(stackTop - 1);
+      case 'j', KeyDecoder.DOWN -> scroll(stackTop + 1);
+      case KeyDecoder.PAGE_UP -> scroll(stackTop - page);
+      case ' ', KeyDecoder.PAGE_DOWN -> scroll(stackTop + page);
+      case KeyDecoder.HOME -> scroll(0);
+      case KeyDecoder.END -> scroll(stack.size());
+      default -> {
+        if (key > 0) { // less: an answer of the terminal, or a key of no use
+          leaveStack();
+        }
+      }
+    }
+  }
+
+  private void scroll(int line) {
+    stackTop = Math.clamp(line, 0, mostStackTop());
+  }
+
+  private int mostStackTop() {
+    return Math.max(0, stack.size() - bodyRows());
+  }
+
+  /**
+   * Leaves the stack if an Escape came and nothing after it. An arrow of which the rest comes later
+   * leaves the stack too, and does nothing else: see skipsKey.
+   */
+  private void leaveStackByEscape() {
+    if (!stack.isEmpty()
+        && decoder.isInSequence()
+        && System.nanoTime() - lastCharacter >= ESCAPE_NANOS) {
+      leaveStack();
+    }
+  }
+
+  private void leaveStack() {
+    stack = List.of();
+    nextRefresh = System.nanoTime();
+    skipsKey = decoder.isInSequence();
+  }
+
+  /** Does what a key asks for; returns false if that is the end. */
+  private boolean obey(int key) {
+    switch (key) {
       case 'q' -> {
         return false;
       }
       case ' ' -> paused = !paused;
-      case 'k', -'A' -> choose(chosen - 1);
-      case 'j', -'B' -> choose(chosen + 1);
+      case 'k', KeyDecoder.UP -> choose(chosen - 1);
+      case 'j', KeyDecoder.DOWN -> choose(chosen + 1);
       case '\r', '\n' -> {
         if (!page.now().fibers().isEmpty()) {
           wanted = page.now().fibers().get(chosen).id();
         }
       }
       default -> {
-        String asked = ORDERS.get(command);
+        String asked = ORDERS.get(key);
         if (asked != null) {
           order = asked;
           chosen = 0;
@@ -213,13 +297,17 @@ final class Top {
 
   // ---- the screen ----
 
+  /** The lines of the screen above the last one. */
+  private int bodyRows() {
+    return Math.max(2, terminal.getSize().getRows()) - 1;
+  }
+
   private void draw() {
     Size size = terminal.getSize();
-    int rows = Math.max(2, size.getRows());
     int columns = Math.max(10, size.getColumns() - 1); // a full line would move the cursor on
     display.resize(size);
     List<AttributedString> lines = new ArrayList<>();
-    int body = rows - 1;
+    int body = bodyRows();
     if (stack.isEmpty()) {
       page.head(body, columns).stream()
           .limit(body)
@@ -231,7 +319,8 @@ final class Top {
         lines.add(i == chosen ? inverse(fibers.get(i), columns) : plain(fibers.get(i), columns));
       }
     } else {
-      stack.stream().limit(body).forEach(line -> lines.add(plain(line, columns)));
+      scroll(stackTop); // the terminal may be larger now
+      stack.stream().skip(stackTop).limit(body).forEach(line -> lines.add(plain(line, columns)));
     }
     while (lines.size() < body) {
       lines.add(AttributedString.EMPTY);
@@ -248,7 +337,13 @@ final class Top {
               asker.silentNanos() / 1_000_000_000,
               Attached.isStopped(process.pid()) ? ": it is stopped" : "");
     }
-    return stack.isEmpty() ? (paused ? "paused  " : "") + HELP : "any key: back";
+    if (stack.isEmpty()) {
+      return (paused ? "paused  " : "") + HELP;
+    }
+    return mostStackTop() == 0
+        ? "any key: back"
+        : "lines %d to %d of %d  ↑↓ PgUp PgDn scroll  any other key: back"
+            .formatted(stackTop + 1, stackTop + bodyRows(), stack.size());
   }
 
   private static AttributedString plain(String line, int columns) {

@@ -9,6 +9,7 @@ import java.util.List;
  *
  * @param nanos when they were taken, by the clock of the process
  * @param samples how often the workers were looked at since the figures before
+ * @param order by what the fibers are ordered; empty if an older process does not tell
  */
 record TopFigures(
     long nanos,
@@ -16,6 +17,7 @@ record TopFigures(
     int callsWaiting,
     int mostHelpers,
     int samples,
+    String order,
     List<OfScheduler> schedulers,
     List<OfFiber> fibers) {
   /**
@@ -23,6 +25,7 @@ record TopFigures(
    *
    * @param ageMillis how old the counts of fibers are
    * @param apart how many of the fibers are set apart because they compute
+   * @param id tells schedulers of one name apart; 0 if an older process does not tell
    */
   record OfScheduler(
       String name,
@@ -36,6 +39,7 @@ record TopFigures(
       long ended,
       long ageMillis,
       int apart,
+      long id,
       List<OfWorker> workers) {
     int fibers() {
       return ready + running + sleeping + waiting + blocking + awaitingHelper;
@@ -87,6 +91,7 @@ record TopFigures(
                     in.small(),
                     in.small(),
                     in.small(),
+                    in.hasMore() ? in.word() : "",
                     new ArrayList<>(),
                     new ArrayList<>());
         case "scheduler" -> of(figures).schedulers.add(in.scheduler());
@@ -114,6 +119,10 @@ record TopFigures(
       fields = line.split("\t", -1);
     }
 
+    boolean hasMore() {
+      return next < fields.length;
+    }
+
     String word() {
       return fields[next++];
     }
@@ -138,7 +147,8 @@ record TopFigures(
           number(),
           number(),
           number(),
-          next < fields.length ? small() : 0, // an older process does not tell
+          hasMore() ? small() : 0, // an older process does not tell
+          hasMore() ? number() : 0,
           new ArrayList<>());
     }
 

@@ -45,10 +45,15 @@ record TopPage(
     lines.add(
         isNarrow(columns)
             ? "  FIBER  %-8s  CPU       WAIT  NAME            WAITS FOR, AT (by %s)"
-                .formatted("STATE", order)
+                .formatted("STATE", shownOrder())
             : "  FIBER  %-16s CPU       WAIT  THREAD  NAME                  WAITS FOR, AT   (by %s)"
-                .formatted("STATE", order));
+                .formatted("STATE", shownOrder()));
     return lines;
+  }
+
+  /** The order of the fibers: of very many it is the one before until the process walks again. */
+  private String shownOrder() {
+    return now.order().isEmpty() ? order : now.order();
   }
 
   private String processLine() {
@@ -102,6 +107,7 @@ record TopPage(
             .filter(
                 candidate ->
                     candidate.name().equals(scheduler.name())
+                        && candidate.id() == scheduler.id()
                         && candidate.workers().size() == scheduler.workers().size())
             .findFirst()
             .orElse(null);

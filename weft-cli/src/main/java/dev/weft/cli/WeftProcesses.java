@@ -1,5 +1,6 @@
 package dev.weft.cli;
 
+import dev.weft.internal.PlainText;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -73,7 +74,10 @@ final class WeftProcesses {
         : up.toMinutes() > 0 ? up.toMinutes() + " min" : up.toSeconds() + " s";
   }
 
-  /** The command line without the options of the JVM. */
+  /**
+   * The command line without the options of the JVM, and without control characters: each user of
+   * the machine chooses those of its processes, and must not command the terminal of another.
+   */
   private static String command(ProcessHandle.Info info) {
     List<String> words = new ArrayList<>(List.of(info.arguments().orElse(new String[0])));
     while (!words.isEmpty() && isJvmOption(words.getFirst())) {
@@ -84,7 +88,8 @@ final class WeftProcesses {
         words.removeFirst();
       }
     }
-    String text = words.isEmpty() ? info.command().orElse("?") : String.join(" ", words);
+    String text =
+        PlainText.oneLine(words.isEmpty() ? info.command().orElse("?") : String.join(" ", words));
     return text.length() > 100 ? text.substring(0, 99) + "…" : text;
   }
 

@@ -71,7 +71,7 @@ final class ConsoleSession implements AutoCloseable {
     return lines;
   }
 
-  private static String get(String address) throws IOException, InterruptedException {
+  static String get(String address) throws IOException, InterruptedException {
     try (HttpClient client = HttpClient.newHttpClient()) {
       HttpRequest request =
           HttpRequest.newBuilder(URI.create("http://" + address)).timeout(PATIENCE).build();

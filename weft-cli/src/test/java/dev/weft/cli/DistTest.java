@@ -2,9 +2,11 @@ package dev.weft.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +16,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
@@ -27,8 +30,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code ./weft dist} in a clone, and what can be done with its packages elsewhere. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES) // Maven may have to download
@@ -197,7 +198,8 @@ class DistTest {
 
     Path javadoc = clone.resolve("target/javadoc");
     Pattern link = Pattern.compile("href=\"((?:\\.\\./)+(weft-\\w+)/[^\"#]*)");
-    for (String module : List.of("weft-http", "weft-sim", "weft-console")) {
+    Map<String, Set<String>> linkedBy = new TreeMap<>();
+    for (String module : MODULES) {
       Set<String> linked = new TreeSet<>();
       for (Path page : filesIn(javadoc.resolve(module))) {
         if (page.toString().endsWith(".html")) {
@@ -208,10 +210,44 @@ class DistTest {
           }
         }
       }
-      if (module.equals("weft-http")) {
-        assertThat(linked).contains("weft-core");
-      }
+      linkedBy.put(module, linked);
     }
+    assertThat(linkedBy) // weft-sim and weft-console name no type of another module
+        .containsEntry("weft-http", Set.of("weft-core"))
+        .containsEntry("weft-micrometer", Set.of("weft-core"));
+  }
+
+  /** The command of docs/packages.md, with a key that is thrown away. */
+  @Test
+  @Feature("P2")
+  void eachFileCanBeSigned() throws Exception {
+    assumeTrue(Command.of("bash", "-c", "command -v gpg").run().exitStatus() == 0, "no gpg");
+    Matcher line =
+        Pattern.compile("`(find .* -exec gpg .*)`")
+            .matcher(Files.readString(Script.ROOT.resolve("docs/packages.md")));
+    assertThat(line.find()).isTrue();
+    Path folder = machine.resolve("signed");
+    bash(clone, "cp -R target/dist '%s' && mkdir -m 700 '%s/keys'".formatted(folder, machine));
+    List<Path> files = new ArrayList<>(filesIn(folder));
+    files.removeIf(file -> CHECKSUMS.keySet().stream().anyMatch(file.toString()::endsWith));
+
+    bash(folder, "gpg --batch --passphrase '' --quick-generate-key a@b.invalid ed25519 sign never");
+    try {
+      bash(folder, line.group(1));
+      for (Path file : files) {
+        bash(folder, "gpg --verify '%s.asc' '%s'".formatted(file, file));
+      }
+    } finally {
+      bash(folder, "gpgconf --kill gpg-agent"); // which gpg has started for this key
+    }
+    assertThat(filesIn(folder).stream().filter(file -> file.toString().endsWith(".asc")))
+        .hasSameSizeAs(files);
+  }
+
+  private static void bash(Path folder, String command) throws Exception {
+    Command bash = Command.of("bash", "-ec", command).in(folder);
+    Command.Result result = bash.with("GNUPGHOME", machine.resolve("keys").toString()).run();
+    assertThat(result.exitStatus()).as(result.stderr()).isZero();
   }
 
   @Test
@@ -226,10 +262,9 @@ class DistTest {
         .contains("pkg:maven/dev.weft/weft-http@1.2.3");
   }
 
-  @ParameterizedTest
+  @Test
   @Feature("P2")
-  @ValueSource(strings = {"Program.java", "app.jar"})
-  void theUnzippedLauncherRunsProgramsWithoutMaven(String program) throws Exception {
+  void theUnzippedLauncherRunsProgramsWithoutMaven() throws Exception {
     Path folder = Files.createTempDirectory(machine, "programs");
     Programs programs = new Programs(folder);
     programs.write(
@@ -245,21 +280,24 @@ class DistTest {
     programs.jar("app.jar", attributes, folder.resolve("Program.class"));
     programs.write("bin/mvn", "#!/bin/sh\necho Maven was called >&2\n");
     assertThat(folder.resolve("bin/mvn").toFile().setExecutable(true)).isTrue();
-    Command run =
-        Script.at(unzipped, "run", program)
-            .in(folder)
-            .with("XDG_CACHE_HOME", folder.resolve("cache").toString())
-            .with("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
 
-    Command.Result first = run.run();
-
-    assertThat(first)
+    assertThat(runUnzipped(folder, "Program.java"))
         .isEqualTo(
             new Command.Result(
                 0, "true\n", "weft: preparing the first start; later ones are faster\n"));
-    assertThat(run.run()).isEqualTo(new Command.Result(0, "true\n", ""));
+    for (String program : List.of("Program.java", "app.jar")) {
+      assertThat(runUnzipped(folder, program)).isEqualTo(new Command.Result(0, "true\n", ""));
+    }
     assertThat(Script.at(unzipped, "--version").run().stdout())
         .startsWith("weft 1.2.3\ncommit " + git("rev-parse", "--short=12", "HEAD") + "\nJDK 25");
+  }
+
+  private static Command.Result runUnzipped(Path folder, String program) throws Exception {
+    return Script.at(unzipped, "run", program)
+        .in(folder)
+        .with("XDG_CACHE_HOME", folder.resolve("cache").toString())
+        .with("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"))
+        .run();
   }
 
   @Test
@@ -274,26 +312,29 @@ class DistTest {
                 """
                 weft: my project is a project with Weft 1.2.3. Now:
                   cd my\\ project
-                  ./mvnw test
-                  ./mvnw compile exec:java
+                  ./mvnw test   # runs the test
+                  ./mvnw        # compiles and runs the program
                 """,
                 ""));
 
     // each command in a project that nothing has been done to
-    Command.Result run = mvnw(project, "compile", "exec:java");
+    Command.Result run = mvnw(project).run();
     assertThat(run.exitStatus()).as(run.stdout()).isZero();
     assertThat(run.stdout())
         .contains("\nhot soup is served\nhot fish is served\nhot cake is served\n");
 
     Command.of("rm", "-r", "target").in(project).run();
-    Command.Result tests = mvnw(project, "test");
+    Command.Result tests = mvnw(project, "test").run();
     assertThat(tests.exitStatus()).as(tests.stdout()).isZero();
     assertThat(tests.stdout()).contains("Tests run: 1, Failures: 0").doesNotContain("WARN");
+
+    assertThat(mvnw(project, "-q", "exec:java").run().stdout())
+        .isEqualTo("hot soup is served\nhot fish is served\nhot cake is served\n");
 
     // it runs what is written, not what was compiled last
     Path main = project.resolve("src/main/java/app/Main.java");
     Files.writeString(main, Files.readString(main).replace("is served", "is ready"));
-    assertThat(mvnw(project, "-q", "compile", "exec:java").stdout())
+    assertThat(mvnw(project, "-q").run().stdout())
         .isEqualTo("hot soup is ready\nhot fish is ready\nhot cake is ready\n");
   }
 
@@ -314,18 +355,53 @@ class DistTest {
         .exists();
   }
 
-  /** Runs the wrapper of a project; what it downloads is not kept. */
-  private static Command.Result mvnw(Path project, String... arguments) throws Exception {
+  /** The last step of the tutorial: its dependency and its files in a new project. */
+  @Test
+  @Feature({"P3", "P4"})
+  void theServiceOfTheTutorialIsAProject() throws Exception {
+    Path project = machine.resolve("prices");
+    assertThat(Script.at(unzipped, "new", "prices").in(machine).run().exitStatus()).isZero();
+    String port = SnippetsTest.freePort();
+    DocPage tutorial = DocPage.read(Script.ROOT.resolve("docs/tutorial.md"));
+    for (DocPage.Block block : tutorial.blocks()) {
+      if (block.isFile()) {
+        String text = SnippetsTest.forTest(block.text(), port);
+        Files.writeString(project.resolve(block.name()), text);
+      } else if (block.language().equals("xml")) {
+        Path pom = project.resolve("pom.xml");
+        String with = "\n  <dependencies>\n" + block.text();
+        Files.writeString(pom, Files.readString(pom).replace("\n  <dependencies>\n", with));
+      }
+    }
+
+    Command.Result tests = mvnw(project, "test").run();
+    assertThat(tests.exitStatus()).as(tests.stdout()).isZero();
+    assertThat(tests.stdout()).contains("Tests run: 2, Failures: 0, Errors: 0");
+
+    Process server = mvnw(project, "-q").start();
+    try (BufferedReader printed = server.inputReader()) {
+      assertThat(printed.readLine()).isEqualTo("listening on port " + port);
+      assertThat(ConsoleSession.get("localhost:" + port + "/price?soup"))
+          .isEqualTo("soup costs 5 at far, by 2 of 3 suppliers\n");
+      server.toHandle().destroy(); // Process.destroy would close its output
+      assertThat(printed.lines()).containsExactly("asked for: {soup=1}");
+    } finally {
+      server.destroyForcibly();
+    }
+  }
+
+  /** Names a call of a project's wrapper; what it downloads is not kept. */
+  private static Command mvnw(Path project, String... arguments) {
     List<String> words = new ArrayList<>(List.of(arguments));
     words.addFirst("./mvnw");
     return Command.of(words.toArray(new String[0]))
         .in(project)
         .with("JAVA_HOME", System.getProperty("java.home"))
+        .with("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC") // as ./weft starts Maven
         .with(
             "MAVEN_ARGS",
             "-Dmaven.repo.local=%s -Dmaven.repo.local.tail=%s"
-                .formatted(machine.resolve("repository"), System.getProperty("localRepository")))
-        .run();
+                .formatted(machine.resolve("repository"), System.getProperty("localRepository")));
   }
 
   @Test

@@ -14,23 +14,43 @@ import java.util.stream.Stream;
  * A page of the documentation and its fenced blocks. What a snippet needs to compile and the reader
  * need not see stands above the snippet, in a comment of the page: {@code <!-- given … -->}. A
  * snippet that needs other libraries can be a part of a source file, which the comment names:
- * {@code <!-- in ShopTest -->}.
+ * {@code <!-- in ShopTest -->}. A whole file of a project is named with its path: {@code <!-- file
+ * src/Main.java -->}.
  */
 record DocPage(Path file, List<Block> blocks) {
   private static final Pattern FENCED =
-      Pattern.compile("(?ms)(?:^<!-- (given|in)\\s(.*?)-->\\n)?^```(\\w*)\\n(.*?)^```$");
+      Pattern.compile("(?ms)(?:^<!-- (given|in|file)\\s(.*?)-->\\n)?^```(\\w*)\\n(.*?)^```$");
 
   /**
    * A fenced block.
    *
    * @param language what the fence says, empty for output
-   * @param given the declarations that the page hides
-   * @param source the class that the block is a part of; empty if it stands for itself
+   * @param comment the word that begins the comment above the block; empty without a comment
+   * @param rest the rest of that comment
    */
-  record Block(Path page, int line, String language, String text, String given, String source) {
+  record Block(Path page, int line, String language, String text, String comment, String rest) {
     /** Returns whether this is a whole program and no fragment. */
     boolean isProgram() {
-      return isJava() && source.isEmpty() && text.contains("void main(");
+      return isJava() && !isPart() && !isFile() && text.contains("void main(");
+    }
+
+    /** Returns whether this is a part of the class {@link #name}. */
+    boolean isPart() {
+      return comment.equals("in");
+    }
+
+    /** Returns whether this is the whole file {@link #name} of a project. */
+    boolean isFile() {
+      return comment.equals("file");
+    }
+
+    String name() {
+      return rest.strip();
+    }
+
+    /** Returns the declarations that the page hides. */
+    String given() {
+      return comment.equals("given") ? rest : "";
     }
 
     boolean isJava() {
@@ -63,11 +83,9 @@ record DocPage(Path file, List<Block> blocks) {
     Matcher fenced = FENCED.matcher(text);
     while (fenced.find()) {
       int line = (int) text.substring(0, fenced.start(3)).lines().count();
-      String comment = Objects.requireNonNullElse(fenced.group(2), "");
-      boolean isPart = "in".equals(fenced.group(1));
-      String given = isPart ? "" : comment;
-      String source = isPart ? comment.strip() : "";
-      blocks.add(new Block(file, line, fenced.group(3), fenced.group(4), given, source));
+      String comment = Objects.requireNonNullElse(fenced.group(1), "");
+      String rest = Objects.requireNonNullElse(fenced.group(2), "");
+      blocks.add(new Block(file, line, fenced.group(3), fenced.group(4), comment, rest));
     }
     return new DocPage(file, blocks);
   }

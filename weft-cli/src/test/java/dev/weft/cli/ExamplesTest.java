@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,6 +29,11 @@ class ExamplesTest {
   // run by ReportTest of weft-proof, which has a database
   private static final Path NEEDS_SERVER = Path.of("Report.java");
 
+  /** Examples that compute: the others end before the JVM's second compiler pays. */
+  private static final Set<Path> LONG = Set.of(Path.of("Million.java"), Path.of("Skynet.java"));
+
+  private static final String BRIEF = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+
   static List<Path> examples() throws IOException {
     return filesWith(".java").stream().filter(file -> !file.equals(NEEDS_SERVER)).toList();
   }
@@ -38,10 +44,13 @@ class ExamplesTest {
     Path expected = FOLDER.resolve(example.toString().replaceFirst("\\.java$", ".out"));
     assertThat(expected).as("what %s should print", example).exists();
 
+    Script.compile(FOLDER.resolve(example));
     Command.Result result =
         Script.weft("run", example.toString())
             .in(FOLDER)
-            .with("JDK_JAVA_OPTIONS", "-ea -Dstdout.encoding=UTF-8")
+            .with(
+                "JDK_JAVA_OPTIONS",
+                "-ea -Dstdout.encoding=UTF-8" + (LONG.contains(example) ? "" : BRIEF))
             .run();
 
     assertThat(result.stdout()).isEqualTo(Files.readString(expected));

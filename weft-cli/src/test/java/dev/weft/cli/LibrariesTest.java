@@ -66,6 +66,23 @@ class LibrariesTest extends ProgramsTest {
         .hasLineCount(1);
   }
 
+  /** Of two options the JVM takes the later. */
+  @Test
+  void mavenStartsWithOptionsForAShortRunAndTheUsersAfterThem() throws Exception {
+    programs.write("bin/mvn", "#!/bin/sh\necho \"[ERROR] $MAVEN_OPTS\"\nexit 1\n");
+    assertThat(folder.resolve("bin/mvn").toFile().setExecutable(true)).isTrue();
+    Command command =
+        run("Json.java", "//DEPS no.such:library:1.0\nvoid main() {}\n")
+            .with("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"))
+            .without("MAVEN_OPTS");
+
+    String error = "weft: cannot get the libraries of Json.java: ";
+    String brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+    assertThat(command.run()).isEqualTo(new Command.Result(1, "", error + brief + "\n"));
+    assertThat(command.with("MAVEN_OPTS", "-Xmx1g").run())
+        .isEqualTo(new Command.Result(1, "", error + brief + " -Xmx1g\n"));
+  }
+
   @Test
   void whatIsNoLibraryIsNamed() throws Exception {
     Command.Result result = run("Odd.java", "//DEPS gson\nvoid main() {}\n").run();

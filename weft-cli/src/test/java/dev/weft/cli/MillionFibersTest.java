@@ -4,25 +4,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
+import dev.weft.testkit.WebSocketPage;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.util.Arrays;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 
-/** Looks into a process with a million fibers. */
+/** Looks into a process with a million fibers: a page in seconds, in bounded memory. */
 @Timeout(120)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MillionFibersTest {
+  private static final long MOST_GROWTH = 48 << 20;
   private static final Pattern CONSOLE = Pattern.compile("weft: console at (\\S+)");
 
   private static Process process;
@@ -75,7 +79,23 @@ class MillionFibersTest {
 
   @Test
   @Feature({"O1", "O2"})
-  void aDumpIsAPage() throws Exception {
+  void aDumpIsAPageWithinTenSecondsAndItsMemoryIsBounded() throws Exception {
+    assertThat(dump())
+        .contains("scheduler many: 1,000,000 fibers on 2 threads: ")
+        .doesNotContain("standstill");
+  }
+
+  /** The watchdog asks each second whether it is a deadlock. */
+  @Test
+  @Order(Integer.MAX_VALUE) // the heart does not beat again
+  @Feature({"O1", "O2"})
+  void aDumpOfAMillionThatStandStillIsNoSlower() throws Exception {
+    ask("still", "still");
+    assertThat(dump()).contains("scheduler many: 999,999 fibers on 2 threads: ");
+  }
+
+  /** Returns a dump, which has to be a page within ten seconds, in bounded memory. */
+  private static String dump() throws Exception {
     long used = Long.parseLong(ask("watch", "used (\\d+)").group(1));
     long begin = System.nanoTime();
     Command.Result dump = Script.weft("dump", pid).run();
@@ -83,7 +103,6 @@ class MillionFibersTest {
     Matcher most = ask("most", "most (\\d+) of (\\d+)");
     assertThat(dump.stderr()).isEmpty();
     assertThat(dump.stdout())
-        .contains("scheduler many: 1,000,000 fibers on 2 threads: ")
         .containsPattern("333,33\\d fibers wait for a value from channel")
         .contains("dev.weft.cli.Million.receive");
     assertThat(dump.stdout().lines().count()).as("a page").isLessThan(60);
@@ -91,6 +110,10 @@ class MillionFibersTest {
     System.out.printf(
         "./weft dump of 1,000,000 fibers: %d ms; the heap grew by %d KB at most, by %s collections%n",
         took, growth / 1_024, most.group(2));
+    assertThat(took).as("milliseconds").isLessThan(10_000);
+    assertThat(Integer.parseInt(most.group(2))).as("collections").isGreaterThan(2);
+    assertThat(growth).as("bytes, most after a collection").isLessThan(MOST_GROWTH);
+    return dump.stdout();
   }
 
   @Test
@@ -115,55 +138,29 @@ class MillionFibersTest {
     assertThat(took[took.length - 1]).as("most milliseconds").isLessThan(5_000);
   }
 
-  /** A page of the console. */
-  private static final class Page implements WebSocket.Listener {
-    private final LinkedBlockingQueue<String> messages = new LinkedBlockingQueue<>();
-    private final StringBuilder part = new StringBuilder();
-
-    @Override
-    public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean last) {
-      part.append(text);
-      if (last) {
-        messages.add(part.toString());
-        part.setLength(0);
-      }
-      socket.request(1);
-      return null;
-    }
-
-    /** Returns the next message of a type. */
-    String await(String type, int seconds) throws InterruptedException {
-      long begin = System.nanoTime();
-      while (true) {
-        String message = messages.poll(1, TimeUnit.SECONDS);
-        if (message != null && message.startsWith("{\"type\":\"" + type + "\"")) {
-          return message;
-        }
-        assertThat(millisSince(begin))
-            .as("milliseconds without a message " + type)
-            .isLessThan(seconds * 1_000L);
-      }
-    }
+  private static String await(WebSocketPage page, String type, int seconds)
+      throws InterruptedException {
+    return page.await(seconds, message -> message.startsWith("{\"type\":\"" + type + "\""));
   }
 
   @Test
   @Feature("O3")
   void theConsoleTicksEachSecondAndFindsAFiber() throws Exception {
     try (HttpClient client = HttpClient.newHttpClient()) {
-      Page page = new Page();
+      WebSocketPage page = new WebSocketPage();
       WebSocket socket = client.newWebSocketBuilder().buildAsync(console, page).join();
-      assertThat(page.await("tick", 10)).contains("\"waiting\":999999,");
+      assertThat(await(page, "tick", 10)).contains("\"waiting\":999999,");
       long begin = System.nanoTime();
       socket.sendText("look fibers needle", true).join();
-      assertThat(page.await("fibers", 60)).contains("\"name\":\"needle\"", "\"more\":false");
+      assertThat(await(page, "fibers", 60)).contains("\"name\":\"needle\"", "\"more\":false");
       long found = millisSince(begin);
       begin = System.nanoTime();
       socket.sendText("stack " + needle, true).join();
-      assertThat(page.await("stack", 5)).contains("dev.weft.cli.Million.receive");
+      assertThat(await(page, "stack", 5)).contains("dev.weft.cli.Million.receive");
       long shown = millisSince(begin);
       begin = System.nanoTime();
       for (int i = 0; i < 5; i++) {
-        page.await("tick", 5);
+        await(page, "tick", 5);
       }
       System.out.printf(
           "the console finds a fiber of 1,000,000 in %d ms, shows its stack in %d ms, and ticks five times in %d ms%n",

@@ -1,19 +1,32 @@
 package dev.weft.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
+import java.io.InputStream;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -90,6 +103,23 @@ class OperateTest {
     assertThat(asked.stderr().lines().toList())
         .startsWith("weft: which process? usage: ./weft dump PID [--full] [--json]")
         .anyMatch(found -> found.matches(line));
+  }
+
+  /** Each user of the machine chooses the words of its processes. */
+  @Test
+  void theWordsOfAProcessCommandNoTerminal() throws Exception {
+    Process other =
+        Command.java(Victim.class.getName(), "\u001b]0;owned\u0007\nnext").startWithErrors();
+    try {
+      assertThat(other.inputReader().readLine()).isEqualTo("ready");
+      for (String shown : List.of(weft("ps").stdout(), weft("dump").stderr())) {
+        assertThat(shown)
+            .contains("dev.weft.cli.Victim  ]0;owned  next")
+            .doesNotContain("\u001b", "\u0007");
+      }
+    } finally {
+      other.destroyForcibly();
+    }
   }
 
   @Test
@@ -189,7 +219,166 @@ class OperateTest {
     }
   }
 
+  // ---- a socket in place of the process's
+
+  /** What a test puts where the process would answer. */
+  private interface Forger {
+    void serve(ServerSocketChannel socket, Path address) throws Exception;
+  }
+
+  /** Asks a process that does not answer itself for a dump, while the forger does. */
+  private static Command.Result dumpOf(Process silent, Forger forger) throws Exception {
+    Path folder = Path.of("/tmp/.weft_pid" + silent.pid());
+    Files.createDirectory(
+        folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Path address = folder.resolve("socket");
+    try (ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        ExecutorService thread = Executors.newSingleThreadExecutor()) {
+      socket.bind(UnixDomainSocketAddress.of(address));
+      Future<?> served =
+          thread.submit(
+              () -> {
+                forger.serve(socket, address);
+                return null;
+              });
+      Command.Result result = weft("dump", "" + silent.pid());
+      served.get();
+      return result;
+    } finally {
+      Files.deleteIfExists(address);
+      Files.deleteIfExists(folder);
+      silent.destroyForcibly();
+    }
+  }
+
+  private static void send(SocketChannel client, String text) throws Exception {
+    client.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1)));
+  }
+
+  private static void readLine(SocketChannel client) throws Exception {
+    InputStream in = Channels.newInputStream(client);
+    while (in.read() != '\n') {
+      // the request
+    }
+  }
+
+  @Test
+  void aGreetingCommandsNoTerminal() throws Exception {
+    Command.Result result =
+        dumpOf(
+            Victim.start("-Dweft.attach=off"),
+            (socket, _) -> {
+              try (SocketChannel client = socket.accept()) {
+                send(client, "weft \u001b]0;owned\u0007\u009b2J\n");
+              }
+            });
+    assertThat(result.stderr())
+        .contains("has another version of Weft, with the protocol 'weft  ]0;owned  2J'")
+        .doesNotContain("\u001b", "\u0007", "\u009b");
+    assertThat(result.exitStatus()).isEqualTo(1);
+  }
+
+  /** The process closes its socket half a second after the last look. */
+  @Test
+  void aSocketThatIsClosedJustThenIsTriedAgain() throws Exception {
+    Command.Result result =
+        dumpOf(
+            Victim.start("-Dweft.attach=off"),
+            (socket, address) -> {
+              try (Selector selector = Selector.open()) {
+                socket.configureBlocking(false);
+                socket.register(selector, SelectionKey.OP_ACCEPT);
+                selector.select(); // a connection waits to be accepted
+              }
+              Files.delete(address);
+              socket.close();
+              try (ServerSocketChannel next =
+                  ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+                next.bind(UnixDomainSocketAddress.of(address));
+                try (SocketChannel client = next.accept()) {
+                  send(client, "weft 1\n");
+                  readLine(client);
+                  send(client, "\0\0\0\005done\n\0\0\0\0");
+                }
+              }
+            });
+    assertThat(result.stderr()).isEmpty();
+    assertThat(result.stdout()).isEqualTo("done\n");
+  }
+
+  @Test
+  void aProcessThatIsStoppedWhileItAnswersIsGivenUp() throws Exception {
+    Process silent = Victim.start("-Dweft.attach=off");
+    Command.Result result =
+        dumpOf(
+            silent,
+            (socket, _) -> {
+              try (SocketChannel client = socket.accept()) {
+                send(client, "weft 1\n");
+                readLine(client);
+                send(client, "\0\0\0\005some\n"); // no end
+                Command.of("kill", "-STOP", "" + silent.pid()).run();
+                assertThat(client.read(ByteBuffer.allocate(1))).as("the end").isEqualTo(-1);
+              }
+            });
+    assertThat(result.stderr())
+        .startsWith("weft: process " + silent.pid() + " has not answered for 5 s: it is stopped;");
+    assertThat(result.exitStatus()).isEqualTo(1);
+  }
+
   // ---- other users
+
+  @Test
+  void aFolderIsGivenAwayWithoutFollowingALink(@TempDir Path folder) throws Exception {
+    assumeTrue(System.getProperty("user.name").equals("root"), "only root can give files away");
+    Path target = Files.createDirectory(folder.resolve("outside the container"));
+    Path swapped = Files.createSymbolicLink(folder.resolve("asks"), target);
+    UserPrincipal root = Files.getOwner(target);
+    UserPrincipal nobody =
+        folder.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody");
+    AskFolder.give(swapped, nobody);
+    assertThat(Files.getOwner(target)).isEqualTo(root);
+    assertThat(Files.getOwner(swapped, LinkOption.NOFOLLOW_LINKS)).isEqualTo(nobody);
+  }
+
+  @Test
+  void aFolderOfAContainerInWhichUsersReplaceFilesIsRefused(@TempDir Path folder) throws Exception {
+    assumeTrue(System.getProperty("user.name").equals("root"), "only root can give files away");
+    Path tmp = Files.createDirectory(folder.resolve("tmp"));
+    AskFolder.checkForeign(tmp); // of root alone
+    Files.setAttribute(tmp, "unix:mode", 0777);
+    assertThatIOException()
+        .isThrownBy(() -> AskFolder.checkForeign(tmp))
+        .withMessageContaining("is not sticky");
+    Files.setAttribute(tmp, "unix:mode", 01777);
+    AskFolder.checkForeign(tmp);
+    Path link = Files.createSymbolicLink(folder.resolve("link"), tmp);
+    assertThatIOException()
+        .isThrownBy(() -> AskFolder.checkForeign(link))
+        .withMessageContaining("is a link");
+  }
+
+  /** The process may not even look into the folder. */
+  @Test
+  void aFolderOfAnotherUserIsRefusedByTheProcessThatIsAsked(@TempDir Path folder) throws Exception {
+    Process echo = asNobody(jars(folder), "dev.weft.cli.Echo", "--port", "0").startWithErrors();
+    Path asked = Path.of("/tmp/.weft_pid" + echo.pid());
+    try (BufferedReader out = echo.inputReader();
+        BufferedReader errors = echo.errorReader()) {
+      assertThat(out.readLine()).startsWith("echo: TCP port ");
+      Files.createDirectory(
+          asked,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      String line = errors.readLine();
+      while (!line.contains("is refused")) {
+        line = errors.readLine();
+      }
+      assertThat(line).endsWith(asked + " belongs to another user, root");
+    } finally {
+      Files.deleteIfExists(asked);
+      echo.destroyForcibly();
+    }
+  }
 
   /** Copies the jars of Weft where each user may read them. */
   private static String jars(Path folder) throws Exception {

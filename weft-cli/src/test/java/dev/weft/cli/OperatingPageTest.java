@@ -13,7 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -93,11 +95,64 @@ class OperatingPageTest {
     }
   }
 
+  /** The first row of what fibers waited for, in the page of {@code ./weft report}. */
+  private static final Pattern MOST_WAITED =
+      Pattern.compile(
+          "<h2>What fibers waited for</h2>.*?<summary>(.*?) <span class=\"soft\">(.*?)</span>.*?"
+              + "<td class=\"n\">(.*?)</td><td class=\"n\">(.*?)</td><td class=\"n\">(.*?)</td>"
+              + "<td class=\"f\">(.*?)</td>",
+          Pattern.DOTALL);
+
+  @Test
+  void aRecordingTellsWhatWasSlow(@TempDir Path folder) throws Exception {
+    Path recording = folder.resolve("night.jfr");
+    Process process =
+        Script.weft("run", "examples/Sick.java", "spell")
+            .in(Script.ROOT)
+            .with(
+                "JDK_JAVA_OPTIONS",
+                "-XX:StartFlightRecording:settings=" + Script.ROOT.resolve("weft.jfc"))
+            .startWithErrors();
+    try (BufferedReader out = process.inputReader()) {
+      Thread.ofVirtual().start(() -> process.errorReader().lines().forEach(line -> {}));
+      String line = out.readLine();
+      while (!line.equals("process " + process.pid())) { // the JVM speaks of its recording
+        line = out.readLine();
+      }
+      String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
+      Command.Result dumped =
+          Command.of(jcmd, "" + process.pid(), "JFR.dump", "filename=" + recording, "begin=-8h")
+              .run();
+      assertThat(dumped.exitStatus()).as(dumped.stdout()).isZero();
+    } finally {
+      process.destroyForcibly();
+    }
+    Command.Result made = Script.weft("report", recording.toString()).run();
+    assertThat(made.stderr()).isEmpty();
+    String html = Files.readString(Path.of(made.stdout().strip()));
+    assertThat(html).as("what held the lock").contains("Sick.backUp", "backup");
+    Matcher row = MOST_WAITED.matcher(html);
+    assertThat(row.find()).isTrue();
+    String found =
+        "waited for: %s, %s\n  %s waits, %s in all, the longest %s; fibers: %s\n"
+            .formatted(
+                row.group(1), row.group(2), row.group(3), row.group(4), row.group(5), row.group(6));
+    String page = Files.readString(PAGE);
+    if (isWritten()) {
+      String written = Matcher.quoteReplacement(found);
+      Files.writeString(PAGE, output(page, "spell").replaceFirst("$1" + written + "$3"));
+    } else {
+      assertThat(shape(found)).isEqualTo(shape(output(page, "spell").group(2)));
+      assertThat(row.group(3)).as("waits").isEqualTo("20");
+    }
+  }
+
   /** The pictures of the screen of {@code ./weft top} in the page. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
+        "hog     | 1?[09][0-9]% +- +[0-9] +report",
         "helpers | helpers 64 of 64, 36 calls wait",
       })
   void theScreenShowsTheIllness(String illness, String sign) throws Exception {
@@ -113,7 +168,7 @@ class OperatingPageTest {
           sign + " and rates",
           lines ->
               lines.stream().anyMatch(line -> shown.matcher(line).find())
-                  && lines.stream().noneMatch(line -> line.contains(" ?/s ")));
+                  && lines.stream().noneMatch(line -> line.matches(".* \\?(/s| %) .*")));
       String svg = screen.svg(COLUMNS).replaceFirst("process \\d+", "process 4711");
       assertThat(svg).contains("scheduler service").contains("fill=\"#10131a\">c CPU");
       if (isWritten()) {

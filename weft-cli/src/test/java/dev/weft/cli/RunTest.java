@@ -16,9 +16,19 @@ import java.util.List;
 import java.util.jar.Attributes;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code ./weft run} does with programs, good and bad. */
 class RunTest extends ProgramsTest {
+  private static final String FAILS =
+      """
+      void main() {
+        dev.weft.Weft.run(
+            () -> { dev.weft.Weft.go(() -> { throw new IllegalStateException("x"); }); });
+      }
+      """;
+
   @Test
   void argumentsStandardInputAndExitStatusAreTheProgramsOwn() throws Exception {
     programs.write(
@@ -427,6 +437,19 @@ class RunTest extends ProgramsTest {
     assertThat(run.run()).isEqualTo(mistake(2, "class Gone not found on the class path " + kept));
   }
 
+  /** Else the tests of examples and documents would compile each program twice. */
+  @Test
+  void aRunTakesTheClassesThatATestHasCompiled() throws Exception {
+    programs.write("Hello.java", "void main() { IO.println(%dL); }".formatted(System.nanoTime()));
+    Path file = folder.resolve("Hello.java");
+    Program compiled = SourceFile.compile(file, List.of(), Script.classPathOfRuns());
+
+    Path kept = compiled.classPath().getFirst();
+    Files.writeString(kept.resolve("main-class.txt"), "Gone");
+    assertThat(programs.run("Hello.java").run())
+        .isEqualTo(mistake(2, "class Gone not found on the class path " + kept));
+  }
+
   @Test
   void withoutXdgCacheHomeTheCacheIsInTheHome() throws Exception {
     programs.write("Hello.java", "void main() { IO.println(1); }");
@@ -468,18 +491,29 @@ class RunTest extends ProgramsTest {
 
   @Test
   void logLinesNameTheClassThatSpeaks() throws Exception {
-    programs.write(
-        "Fails.java",
-        """
-        void main() {
-          dev.weft.Weft.go(() -> { throw new IllegalStateException("x"); });
-        }
-        """);
+    programs.write("Fails.java", FAILS);
 
     var result = programs.run("Fails.java").run();
 
     assertThat(result.stderr().lines().findFirst().orElseThrow())
         .endsWith("dev.weft.internal.sched.UnobservedFailures report");
+  }
+
+  /** With java.util.logging, and with the logger that java.base has for itself. */
+  @ParameterizedTest
+  @ValueSource(strings = {"--add-modules=java.logging", "--limit-modules=java.base"})
+  void logLinesOfPlainJavaNameIt(String modules) throws Exception {
+    Path classes = programs.compile("Fails", FAILS);
+    String path = Script.ROOT.resolve("target/launch/weft-cli") + "/*:" + classes;
+
+    var result = programs.java(modules, "-cp", path, "Fails").run();
+
+    assertThat(
+            result.stderr().lines().filter(line -> line.matches("\\w+ \\d+, .* dev\\.weft\\..*")))
+        .as(result.stderr())
+        .hasSize(2)
+        .anyMatch(line -> line.endsWith(" dev.weft.internal.jdk.NativeOpening open"))
+        .anyMatch(line -> line.endsWith(" dev.weft.internal.sched.UnobservedFailures report"));
   }
 
   private static Path onlyFolderIn(Path folder) throws Exception {

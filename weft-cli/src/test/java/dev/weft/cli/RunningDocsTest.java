@@ -10,12 +10,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.Attributes;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What {@code docs/running.md} says about {@code java} without {@code ./weft}, tried. */
 @Feature("H1")
@@ -65,6 +67,7 @@ class RunningDocsTest extends ProgramsTest {
   }
 
   @Test
+  @Timeout(120) // an image takes some seconds
   void theLinesOfThePage() throws Exception {
     programs.jar("page/app.jar", mainAttributes("app.Main"));
     jarTool("-uf", "page/app.jar", "-C", ".", "app/Main.class");
@@ -72,7 +75,8 @@ class RunningDocsTest extends ProgramsTest {
     programs.write("page/src/app/app/Main.java", PROGRAM);
     List<String> printed = new ArrayList<>();
 
-    for (String line : page().lines().filter(l -> l.matches("(mkdir|javac?|sed) .*")).toList()) {
+    Pattern command = Pattern.compile("(?m)^(mkdir|javac?|sed|jlink|image/bin/java) .*$");
+    for (String line : command.matcher(page()).results().map(MatchResult::group).toList()) {
       Command.Result result =
           Command.of("bash", "-c", line.replace("args…", "x"))
               .in(folder.resolve("page"))
@@ -87,7 +91,8 @@ class RunningDocsTest extends ProgramsTest {
     }
 
     assertThat(printed)
-        .containsExactly("", "weft0\n", "main weft1\n", "", "", "weft0\n"); // "" are no programs
+        .containsExactly( // "" are no programs
+            "", "weft0\n", "main weft1\n", "", "", "weft0\n", "", "weft0\n");
   }
 
   @Test

@@ -98,9 +98,6 @@ class ScriptTest {
     assertThat(commands).contains("run", "new", "echo", "http", "im", "test", "dist");
 
     for (String command : commands) {
-      if (command.equals("bench") || command.equals("stress")) {
-        continue; // Java prints their help, after a build
-      }
       var help = weft(command, "--help").run();
       assertThat(help.stdout()).startsWith("./weft " + command);
       assertThat(help).isEqualTo(new Command.Result(0, help.stdout(), ""));
@@ -272,11 +269,37 @@ class ScriptTest {
     assertThat(result.stderr())
         .isEqualTo(
             """
-            weft: building; the first time takes a minute or two
+            weft: building; the first time downloads libraries, too
             [ERROR] weft-core/src/main/java/A.java:[3,1] ';' expected
             weft: Weft does not build; the full log is in %s
             """
                 .formatted(clone.resolve("target/launch/build.log")));
+  }
+
+  @Test
+  void withoutATerminalABuildTellsOfEachModuleAndOfDownloads() throws Exception {
+    jdk("jvm/jdk-25", "25.0.3");
+    executable(
+        "bin/mvn",
+        """
+        #!/usr/bin/env bash
+        for i in {1..250}; do echo "[INFO] Downloaded from central: https://x.invalid/$i (1 kB)"; done
+        echo "[INFO] --- resources:3.5.0:resources (default-resources) @ weft-core ---"
+        echo "[INFO] --- compiler:3.16.0:compile (default-compile) @ weft-core ---"
+        echo "[INFO] --- compiler:3.16.0:compile (default-compile) @ weft-http ---"
+        echo "[INFO] --- jar:3.5.0:jar (default-cli) @ weft-core ---"
+        exit 130
+        """);
+
+    assertThat(weft("run", "Hello").run().stderr())
+        .isEqualTo(
+            """
+            weft: building; the first time downloads libraries, too
+            weft: 100 files downloaded
+            weft: 200 files downloaded
+            weft: building weft-core
+            weft: building weft-http
+            """);
   }
 
   @Test
@@ -286,7 +309,8 @@ class ScriptTest {
 
     assertThat(weft("run", "Hello").run())
         .isEqualTo(
-            new Command.Result(130, "", "weft: building; the first time takes a minute or two\n"));
+            new Command.Result(
+                130, "", "weft: building; the first time downloads libraries, too\n"));
     assertThat(weft("test").run()).isEqualTo(new Command.Result(130, "", ""));
   }
 
@@ -383,8 +407,10 @@ class ScriptTest {
     assertThat(some.stderr())
         .isEqualTo(
             """
+            weft: testing weft-core
             weft: dev.weft.net.TcpTest, 21 tests
-            weft: dev.weft.net.TcpTest (nio), 21 tests
+            weft: testing weft-core (nio)
+            weft: dev.weft.net.TcpTest, 21 tests
             """);
     assertThat(some.stdout()).endsWith("FeatureTable --some\n");
     assertThat(weft("test").run().stdout()).endsWith("FeatureTable\n");
@@ -405,8 +431,12 @@ class ScriptTest {
     Files.writeString(extra, "a file to delete");
     Path link = Files.createSymbolicLink(machine.resolve("weft"), clone.resolve("weft"));
 
-    Process first = Script.at(clone, "run", "examples/Hello.java").in(clone).start();
-    var second = Script.at(link.getParent(), "run", "my weft/examples/Ring.java");
+    String jdk = jdkThatMakesNoArchives().toString();
+
+    var runHello = Script.at(clone, "run", "examples/Hello.java").in(clone).with("JAVA_HOME", jdk);
+    Process first = runHello.start();
+    var second =
+        Script.at(link.getParent(), "run", "my weft/examples/Ring.java").with("JAVA_HOME", jdk);
     var secondResult = second.in(clone.getParent()).run();
 
     assertThat(new String(first.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
@@ -416,11 +446,33 @@ class ScriptTest {
     assertThat(secondResult.exitStatus()).isZero();
 
     // nothing has changed: no build, so no word about one
-    var again = Script.at(clone, "run", "examples/Hello.java").in(clone);
-    assertThat(again.run().stderr()).isEmpty();
+    assertThat(runHello.run().stderr()).isEmpty();
 
     Files.delete(extra);
-    assertThat(again.run().stderr()).startsWith("weft: building");
+    executable("bin/mvn", "#!/usr/bin/env bash\nexit 130\n"); // that a build begins is enough
+    String path = machine.resolve("bin") + ":" + System.getenv("PATH");
+    assertThat(runHello.with("PATH", path).run())
+        .isEqualTo(
+            new Command.Result(
+                130, "", "weft: building; the first time downloads libraries, too\n"));
+  }
+
+  /** Makes a JDK like this one, except that it makes no archives: the clone is deleted before. */
+  private Path jdkThatMakesNoArchives() throws Exception {
+    Path real = Path.of(System.getProperty("java.home"));
+    Path jdk = machine.resolve("jdk");
+    executable(
+        "jdk/bin/java",
+        """
+        #!/usr/bin/env bash
+        case "$*" in *-XX:AOTCacheOutput=*) exit 1 ;; esac
+        exec '%s/bin/java' "$@"
+        """
+            .formatted(real));
+    for (String file : List.of("bin/jar", "bin/javac", "release")) {
+      Files.createSymbolicLink(jdk.resolve(file), real.resolve(file));
+    }
+    return jdk;
   }
 
   /** The script on the other machine. */

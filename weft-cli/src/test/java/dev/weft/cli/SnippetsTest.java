@@ -85,16 +85,16 @@ class SnippetsTest {
   @MethodSource("programs")
   void programsPrintWhatThePageSays(Shown shown) throws Exception {
     String free = freePort();
-    String program = shown.program().text().replace("8080", free);
+    String program = forTest(shown.program().text(), free);
     String output = shown.output().text().replace("8080", free);
     if (shown.output().language().equals("console")) {
-      Files.writeString(folder.resolve(fileOf(output)), program);
+      Script.compile(Files.writeString(folder.resolve(fileOf(output)), program));
       try (ConsoleSession session = new ConsoleSession(folder)) {
         session.play(output);
       }
     } else {
       assertThat(shown.output().language()).as("the output of %s", shown).isEmpty();
-      Files.writeString(folder.resolve("Try.java"), program);
+      Script.compile(Files.writeString(folder.resolve("Try.java"), program));
       assertThat(Script.weft("run", "Try.java").in(folder).run())
           .isEqualTo(new Command.Result(0, output, ""));
     }
@@ -104,7 +104,7 @@ class SnippetsTest {
   @MethodSource("programsOfTheReadme")
   void programsOfTheReadmeNeedNoFlags(Shown shown) throws Exception {
     Programs programs = new Programs(folder);
-    programs.write("Try.java", shown.program().text());
+    programs.write("Try.java", forTest(shown.program().text(), freePort()));
     Path jars = Script.ROOT.resolve("target/launch/weft-cli");
 
     assertThat(programs.java("-cp", jars + "/*", "Try.java").run().stdout())
@@ -120,7 +120,7 @@ class SnippetsTest {
         continue;
       }
       for (DocPage.Block block : page.blocks()) {
-        if (block.isJava() && !block.isProgram() && block.source().isEmpty()) {
+        if (block.isJava() && !block.isProgram() && !block.isPart() && !block.isFile()) {
           String name = "Fragment" + fragments.size() + ".java";
           fragments.put(name, block);
           files.add(Files.writeString(folder.resolve(name), programOf(block)));
@@ -137,14 +137,35 @@ class SnippetsTest {
     assertThat(errors).isEmpty();
   }
 
+  /** DistTest runs them. */
+  @Test
+  void filesOfProjectsCompile() throws Exception {
+    int projects = 0;
+    for (DocPage page : DocPage.all()) {
+      List<Path> files = new ArrayList<>();
+      for (DocPage.Block block : page.blocks()) {
+        if (block.isFile()) {
+          Path file = folder.resolve(page.file().getFileName()).resolve(block.name());
+          Files.createDirectories(file.getParent());
+          files.add(Files.writeString(file, block.text()));
+        }
+      }
+      if (!files.isEmpty()) {
+        projects++;
+        assertThat(compile(files)).as("%s", page.file()).isEmpty();
+      }
+    }
+    assertThat(projects).isPositive();
+  }
+
   @Test
   void partsOfSourceFilesAreAsTheyAreThere() throws Exception {
     List<String> different = new ArrayList<>();
     for (DocPage page : DocPage.all()) {
       for (DocPage.Block block : page.blocks()) {
-        if (!block.source().isEmpty()
+        if (block.isPart()
             && !withoutLayout(sourceOf(block)).contains(withoutLayout(block.text()))) {
-          different.add(block + " is no part of " + block.source());
+          different.add(block + " is no part of " + block.name());
         }
       }
     }
@@ -152,7 +173,7 @@ class SnippetsTest {
   }
 
   private static String sourceOf(DocPage.Block block) throws IOException {
-    String file = block.source() + ".java";
+    String file = block.name() + ".java";
     try (Stream<Path> modules = Files.list(Script.ROOT)) {
       for (Path sources : modules.map(m -> m.resolve("src")).filter(Files::isDirectory).toList()) {
         try (Stream<Path> files = Files.walk(sources)) {
@@ -201,7 +222,16 @@ class SnippetsTest {
     return session.lines().findFirst().orElseThrow().split(" ", -1)[3];
   }
 
-  private static String freePort() throws IOException {
+  /** Returns a program on another port, and with time limits that a busy machine keeps. */
+  static String forTest(String program, String port) {
+    return program
+        .replace("8080", port)
+        .replace("limit = Duration.ofMillis(300)", "limit = Duration.ofSeconds(3)")
+        .replaceAll(
+            "([tT]imeout\\(|open\\(\\w+, )Duration.ofSeconds\\(1\\)", "$1Duration.ofMinutes(1)");
+  }
+
+  static String freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0)) {
       return "" + socket.getLocalPort();
     }

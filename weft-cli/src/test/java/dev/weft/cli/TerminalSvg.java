@@ -31,6 +31,7 @@ final class TerminalSvg {
                 Locale.ROOT,
                 """
                 <svg xmlns="http://www.w3.org/2000/svg" width="%1$.0f" height="%2$d" viewBox="0 0 %1$.0f %2$d">
+                <style>text { white-space: pre }</style>
                 <rect width="100%%" height="100%%" rx="8" fill="#10131a"/>
                 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="12" fill="#e7ebf3" xml:space="preserve">
                 """,

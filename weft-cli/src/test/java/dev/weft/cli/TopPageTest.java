@@ -32,6 +32,32 @@ class TopPageTest {
   }
 
   @Test
+  void schedulersOfOneNameHaveRatesOfTheirOwn() {
+    String before = PROCESS + scheduler(1, 1_000) + scheduler(2, 50);
+    String now =
+        PROCESS.replace("1000000000", "2000000000") + scheduler(1, 1_007) + scheduler(2, 53);
+    TopPage page =
+        new TopPage(
+            4711, SystemFigures.none(), TopFigures.parse(before), TopFigures.parse(now), "cpu");
+    assertThat(page.lines())
+        .filteredOn(line -> line.startsWith("scheduler jobs"))
+        .satisfiesExactly(
+            line -> assertThat(line).endsWith("; 7/s begun"),
+            line -> assertThat(line).endsWith("; 3/s begun"));
+  }
+
+  private static String scheduler(int id, int begun) {
+    return SCHEDULER.replace("\t100\t", "\t" + begun + "\t") + "\t0\t" + id + "\n";
+  }
+
+  /** Of very many fibers the rows stay those of before for a while when another order is wanted. */
+  @Test
+  void theOrderThatTheRowsHaveIsTold() {
+    assertThat(page(PROCESS.replace("\n", "\twait\n"))).contains("(by wait)");
+    assertThat(page(PROCESS)).contains("(by cpu)");
+  }
+
+  @Test
   void theAgeOfOldCountsIsTold() {
     String old = SCHEDULER.replaceFirst("0$", "4711");
     assertThat(page(PROCESS + old + "\t0\n")).contains("counted 4 s ago");

@@ -95,6 +95,86 @@ class TopTest {
     }
   }
 
+  /** Answers of the terminal, which JLine has asked about itself, may come at any time. */
+  @Test
+  void anAnswerOfTheTerminalThatComesLateIsNoKey() throws Exception {
+    Process victim = Victim.start();
+    try (TestServer tmux = TestServer.start("tmux")) {
+      TopScreen screen = TopScreen.of(tmux, victim.pid(), 140, 30);
+      screen.await("hottest fiber", found -> isFirst(found, " burner "));
+      screen.press("w");
+      screen.await("longest wait", found -> isFirst(found, " receiver "));
+      screen.tmux("send-keys", "-l", "\u001b[?1;2c"); // its kind; c alone is a key
+      screen.tmux("send-keys", "-l", "\u001b"); // where the cursor is: in two pieces
+      screen.tmux("send-keys", "-l", "[1;3R");
+      screen.press("Space");
+      List<String> lines = screen.await("pause", found -> found.getLast().startsWith("paused "));
+      assertThat(lines).anyMatch(line -> line.contains("(by wait)"));
+      screen.press("Escape", "n");
+      screen.await("newest fiber", found -> isFirst(found, "     11 "));
+    } finally {
+      victim.destroyForcibly();
+    }
+  }
+
+  @Test
+  void escapeLeavesAStack() throws Exception {
+    Process victim = Victim.start();
+    try (TestServer tmux = TestServer.start("tmux")) {
+      TopScreen screen = TopScreen.of(tmux, victim.pid(), 140, 30);
+      screen.await("hottest fiber", found -> isFirst(found, " burner "));
+      screen.press("Enter");
+      screen.await("stack", found -> found.getLast().equals("any key: back"));
+      screen.press("Escape");
+      screen.await("list", found -> isFirst(found, " burner "));
+      screen.press("Enter");
+      screen.await("stack", found -> found.getLast().equals("any key: back"));
+      screen.press("Down", "o");
+      screen.await("oldest fiber", found -> isFirst(found, "      1 "));
+      screen.press("q");
+      screen.await("end", found -> found.contains("status 0"));
+    } finally {
+      victim.destroyForcibly();
+    }
+  }
+
+  @Test
+  void aStackThatIsLongerThanTheScreenScrolls() throws Exception {
+    Process victim = Victim.start();
+    try (TestServer tmux = TestServer.start("tmux")) {
+      TopScreen screen = TopScreen.of(tmux, victim.pid(), 140, 30);
+      screen.await("hottest fiber", found -> isFirst(found, " burner "));
+      screen.press("w");
+      screen.await("longest wait", found -> isFirst(found, " receiver "));
+      screen.press("Enter");
+      List<String> stack =
+          screen.await("stack", found -> found.getLast().equals("any key: back")).stream()
+              .filter(line -> line.startsWith("fiber ") || line.startsWith("    at "))
+              .toList();
+      assertThat(stack).hasSizeGreaterThan(3);
+      screen.tmux("resize-window", "-x", "140", "-y", "4");
+      String last = "of " + stack.size() + "  ↑↓ PgUp PgDn scroll  any other key: back";
+      screen.await("first lines", found -> found.getLast().equals("lines 1 to 3 " + last));
+      screen.press("Down");
+      screen.await(
+          "second line",
+          found ->
+              found.getFirst().equals(stack.get(1)) && found.getLast().startsWith("lines 2 to 4 "));
+      screen.press("End");
+      screen.await("last line", found -> found.get(2).equals(stack.getLast()));
+      screen.press("PPage", "Up", "Home");
+      screen.await("first line", found -> found.getLast().startsWith("lines 1 to 3 "));
+      screen.press("NPage");
+      screen.await("next page", found -> !found.getFirst().startsWith("fiber "));
+      screen.press("Escape");
+      screen.await("list", found -> found.getLast().startsWith("c CPU"));
+      screen.press("q");
+      screen.await("end", found -> found.contains("status 0"));
+    } finally {
+      victim.destroyForcibly();
+    }
+  }
+
   @Test
   void controlCEndsTheScreenAndRestoresTheTerminal() throws Exception {
     Process victim = Victim.start();

@@ -6,9 +6,14 @@ import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.jar.Attributes;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Under {@code ./weft run} every virtual thread of a program runs on Weft. */
 @Feature("H10")
@@ -92,7 +97,7 @@ class WholeProgramTest extends ProgramsTest {
   }
 
   @Test
-  void anArchiveOfTheUserCounts() throws Exception {
+  void withoutClassSharingNothingIsSaidOfWeftsArchive() throws Exception {
     programs.compile(
         "Program",
         "public class Program { public static void main(String[] args) { System.out.println(\"ran\"); } }");
@@ -101,6 +106,120 @@ class WholeProgramTest extends ProgramsTest {
 
     assertThat(result.stdout()).isEqualTo("ran\n");
     assertThat(result.stderr().lines()).allMatch(line -> line.startsWith("NOTE: Picked up"));
+  }
+
+  /** The user makes the archive by ./weft run too, since it holds for one class path. */
+  @ParameterizedTest
+  @CsvSource({
+    "-XX:AOTCacheOutput=own.aot, -XX:AOTCache=own.aot",
+    "-XX:ArchiveClassesAtExit=own.jsa, -XX:SharedArchiveFile=own.jsa"
+  })
+  void anArchiveOfTheUserCounts(String make, String use) throws Exception {
+    Path compiled =
+        programs.compile(
+            "Program",
+            "public class Program { public static void main(String[] args) { System.out.println(\"ran\"); } }");
+    programs.jar("program.jar", new Attributes(), compiled.resolve("Program.class"));
+    programs.run("-cp", "program.jar", "Program").with("JDK_JAVA_OPTIONS", make).run();
+    Command.Result result =
+        programs
+            .run("-cp", "program.jar", "Program")
+            .with("JDK_JAVA_OPTIONS", use + " -Xlog:class+load:file=loaded.txt")
+            .run();
+
+    assertThat(result.stdout()).isEqualTo("ran\n");
+    assertThat(Files.readAllLines(programs.folder().resolve("loaded.txt")))
+        .anyMatch(line -> line.matches(".* Program source: shared objects file.*"))
+        .anyMatch(line -> line.matches(".* dev.weft.Scheduler source: shared objects file.*"));
+  }
+
+  /**
+   * A restart as Spring's devtools do it ({@code Restarter}): the class loads itself anew, main is
+   * called again on a thread "restartedMain" and the thread that called it first ends by an
+   * exception that its handler swallows.
+   */
+  private static final String RESTARTS =
+      """
+      import java.net.*;
+      import java.util.concurrent.*;
+      public class Program {
+        static class SilentExit extends RuntimeException {}
+
+        static class Restarted extends URLClassLoader {
+          Restarted() throws Exception {
+            super(new URL[] {new java.io.File(".").toURI().toURL()}, Program.class.getClassLoader());
+          }
+          @Override
+          protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            Class<?> found = findLoadedClass(name);
+            return found != null ? found : name.startsWith("Program") ? findClass(name) : super.loadClass(name, resolve);
+          }
+        }
+
+        public static void main(String[] args) throws Exception {
+          if (args.length > 0) {
+            serve(args[0]);
+            return;
+          }
+          Thread.currentThread().setUncaughtExceptionHandler((thread, e) -> {
+            if (!(e instanceof SilentExit)) { e.printStackTrace(); }
+          });
+          restart("first").join();
+          new Thread(() -> {
+            try {
+              restart("second").join();
+            } catch (Exception e) { e.printStackTrace(); }
+          }, "File Watcher").start();
+          throw new SilentExit();
+        }
+
+        static Thread restart(String generation) throws Exception {
+          ClassLoader loader = new Restarted();
+          Thread thread = new Thread(() -> {
+            try {
+              Class.forName("Program", false, loader).getMethod("main", String[].class)
+                  .invoke(null, (Object) new String[] {generation});
+            } catch (ReflectiveOperationException e) { e.printStackTrace(); }
+          }, "restartedMain");
+          thread.setContextClassLoader(loader);
+          thread.setDaemon(false);
+          thread.start();
+          return thread;
+        }
+
+        static void serve(String generation) throws Exception {
+          Thread main = Thread.currentThread();
+          System.out.println(generation + " " + main.getName() + " in " + main.getThreadGroup().getName()
+              + ", own loader: " + (main.getContextClassLoader() == Program.class.getClassLoader()));
+          try (var handlers = Executors.newVirtualThreadPerTaskExecutor()) {
+            handlers.submit(() -> System.out.println(generation + " handler on "
+                + Thread.currentThread().toString().replaceAll(".*@|-[0-9]+$", "") + ", own loader: "
+                + (Thread.currentThread().getContextClassLoader() == Program.class.getClassLoader()))).get();
+          }
+        }
+      }
+      """;
+
+  @Test
+  void aRestartByAnotherClassLoaderWorksAsUnderJava() throws Exception {
+    programs.compile("Program", RESTARTS);
+    Command.Result underJava = programs.java("-cp", ".", "Program").run();
+    Command.Result onWeft = programs.run("-cp", ".", "Program").run();
+
+    assertThat(onWeft)
+        .isEqualTo(
+            new Command.Result(
+                underJava.exitStatus(),
+                underJava.stdout().replace("on ForkJoinPool-1-worker", "on main"),
+                ""));
+    assertThat(onWeft.stdout())
+        .isEqualTo(
+            """
+            first restartedMain in main, own loader: true
+            first handler on main, own loader: true
+            second restartedMain in main, own loader: true
+            second handler on main, own loader: true
+            """);
   }
 
   private static final String SERVER =

@@ -291,7 +291,7 @@ final class Collector {
 
   private void writeScheduler(Json json, SchedulerCore shown, long resolution) {
     SchedulerStats stats = states.of(shown);
-    json.object().field("name", shown.name());
+    json.object().field("id", "" + FiberLooks.id(shown)).field("name", shown.name());
     json.field("begun", stats.begun()).field("ended", stats.ended());
     json.field("ready", stats.ready()).field("running", stats.running());
     json.field("sleeping", stats.sleeping()).field("waiting", stats.waiting());

@@ -28,6 +28,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class Console implements AutoCloseable {
   private static final int TOKEN_BYTES = 18;
 
+  // limits for clients without the token: of 16 pages with their files, and of one short URL
+  private static final int MOST_CONNECTIONS = 64;
+  private static final int MOST_HEAD_BYTES = 16_384;
+
   private final Scheduler scheduler;
   private final HttpServer server;
   private final Collector collector;
@@ -37,10 +41,10 @@ public final class Console implements AutoCloseable {
   private Console(InetSocketAddress address, Set<String> hosts) throws IOException {
     String token = newToken();
     scheduler = Scheduler.builder().name("weft-console").threads(1).daemon(true).build();
-    FiberLooks.hide(scheduler);
     collector = new Collector(scheduler);
-    server = new WeftHttpServerProvider().createHttpServer(address, 0);
+    server = provider().createHttpServer(address, 0); // the port may be taken
     server.createContext("/", new ConsoleHandler(token, hosts, collector));
+    FiberLooks.hide(scheduler);
     scheduler.start().go(server::start);
     url = urlOf(server.getAddress(), token);
   }
@@ -65,6 +69,12 @@ public final class Console implements AutoCloseable {
    */
   public static Console start(InetSocketAddress address, String... hosts) throws IOException {
     return new Console(address, Set.of(hosts));
+  }
+
+  private static WeftHttpServerProvider provider() {
+    return new WeftHttpServerProvider()
+        .withConnections(MOST_CONNECTIONS)
+        .withHeadBytes(MOST_HEAD_BYTES);
   }
 
   private static String newToken() {

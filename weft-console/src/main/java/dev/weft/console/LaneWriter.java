@@ -1,6 +1,7 @@
 package dev.weft.console;
 
 import dev.weft.Fiber;
+import dev.weft.internal.PlainText;
 import dev.weft.internal.events.Lane;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Writes the segments of a lane as the page draws them: {@code [kind, start, end, busy, slices,
  * stolen, fiber, id]}, times in milliseconds. Segments that are shorter than a resolution are
  * merged, so that a message has some hundred for each worker at most, and fewer if there are many
- * workers.
+ * workers. Sleeps without a slice between them are one sleep: an idle worker wakes each millisecond
+ * while it stands in for a worker that is held.
  */
 final class LaneWriter {
   private static final long FINEST_NANOS = 5_000_000;
@@ -28,6 +30,10 @@ final class LaneWriter {
   private long longest;
   private @Nullable Fiber<?> fiber;
 
+  // the sleeps since the last slice; none if there is no time between
+  private long sleepStart;
+  private long sleepEnd;
+
   private LaneWriter(Json json, long resolution, long origin) {
     this.json = json;
     this.resolution = resolution;
@@ -43,11 +49,20 @@ final class LaneWriter {
     LaneWriter writer = new LaneWriter(json, resolution, origin);
     json.array();
     segments.forEach(writer::add);
+    writer.endSleep();
     writer.flush();
     json.endArray();
   }
 
   private void add(Lane.Segment segment) {
+    if (segment.kind() == Lane.SLEEP) {
+      if (sleepStart == sleepEnd) {
+        sleepStart = segment.start();
+      }
+      sleepEnd = segment.end();
+      return;
+    }
+    endSleep();
     boolean isLong = segment.end() - segment.start() >= resolution;
     if (slices > 0 && (isLong || segment.start() - end >= resolution)) {
       flush();
@@ -61,9 +76,17 @@ final class LaneWriter {
           segment.slices(),
           0,
           segment.fiber());
-    } else if (segment.kind() != Lane.SLEEP) {
+    } else {
       merge(segment);
     }
+  }
+
+  private void endSleep() {
+    if (sleepEnd - sleepStart >= resolution) {
+      flush();
+      emit(Lane.SLEEP, sleepStart, sleepEnd, 0, 0, 0, null);
+    }
+    sleepStart = sleepEnd;
   }
 
   private void merge(Lane.Segment segment) {
@@ -99,7 +122,7 @@ final class LaneWriter {
     json.array().value(kind).millis(from - origin).millis(to - origin).millis(ran);
     json.value(count).value(taken);
     if (of != null) {
-      json.value(of.name()).value(of.id());
+      json.value(PlainText.shortened(of.name())).value(of.id());
     }
     json.endArray();
   }

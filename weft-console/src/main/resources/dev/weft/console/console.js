@@ -10,6 +10,7 @@
 
 const WINDOW = 10_000; // what a lane shows, in milliseconds
 const KEEP = 30_000; // how long slices are remembered, for the slowest
+const SHORTEST = 5; // pieces of lanes that the server has not told, in milliseconds
 const POINTS = 120; // of a plot
 const MIXED = 0, SLICE = 1, SLEEP = 2; // kinds of pieces, as dev.weft.internal.events.Lane has them
 const STATES = [
@@ -17,7 +18,7 @@ const STATES = [
   ['blocking', 'on helpers'], ['awaitingHelper', 'waiting for a helper']];
 
 const $ = id => document.getElementById(id);
-const lanes = new Map(); // by place, "scheduler/index": {pieces, canvas, …}
+const lanes = new Map(); // by place, "id of the scheduler/index": {pieces, canvas, …}
 const plots = new Map(); // by name: values
 let last; // the tick before
 let clock = {server: 0, local: 0}; // the time of the last tick, here and there
@@ -82,9 +83,9 @@ function tick(now) {
   for (const scheduler of now.schedulers) showScheduler(scheduler, seconds, shown, age);
   $('waits-age').textContent = age;
   for (const old of $('schedulers').querySelectorAll('.scheduler')) {
-    if (!shown.has(old.dataset.name)) {
+    if (!shown.has(old.dataset.scheduler)) {
       old.remove();
-      for (const place of [...lanes.keys()]) if (place.startsWith(old.dataset.name + '/')) lanes.delete(place);
+      for (const place of [...lanes.keys()]) if (place.startsWith(old.dataset.scheduler + '/')) lanes.delete(place);
     }
   }
   showWaits(now.waits);
@@ -162,11 +163,11 @@ function card(id, label, value, text, note, alarm) {
 // ---- schedulers and their lanes
 
 function showScheduler(scheduler, seconds, shown, age) {
-  shown.add(scheduler.name);
-  let node = [...$('schedulers').children].find(n => n.dataset.name === scheduler.name);
+  shown.add(scheduler.id); // names are not unique
+  let node = [...$('schedulers').children].find(n => n.dataset.scheduler === scheduler.id);
   if (!node) {
     node = make('section', 'scheduler');
-    node.dataset.name = scheduler.name;
+    node.dataset.scheduler = scheduler.id;
     const top = make('div', 'top');
     top.append(make('h2', '', scheduler.name), make('span', 'soft sum'));
     const axis = make('div', 'axis');
@@ -189,7 +190,7 @@ function showScheduler(scheduler, seconds, shown, age) {
     node.append(top, states, counts, make('div', 'lanes'), axis);
     $('schedulers').append(node);
   }
-  const before = last?.schedulers.find(s => s.name === scheduler.name);
+  const before = last?.schedulers.find(s => s.id === scheduler.id);
   const total = STATES.reduce((sum, [key]) => sum + scheduler[key], 0);
   node.querySelector('.sum').textContent = `${scheduler.workers.length === 1 ? '1 thread' : scheduler.workers.length + ' threads'}, ${count(total)} fibers` +
     (before && seconds ? `, ${count((scheduler.ended - before.ended) / seconds)} ended/s` : '') + (age && ', ' + age);
@@ -208,7 +209,7 @@ function showScheduler(scheduler, seconds, shown, age) {
 }
 
 function showLane(parent, scheduler, worker, index, before, seconds) {
-  const place = scheduler.name + '/' + index;
+  const place = scheduler.id + '/' + index;
   let lane = lanes.get(place);
   if (!lane) {
     const node = make('div', 'lane');
@@ -217,25 +218,18 @@ function showLane(parent, scheduler, worker, index, before, seconds) {
     const what = make('span', 'what');
     node.append(make('span', 'soft', String(index)), canvas, what);
     parent.append(node);
-    lane = {pieces: [], node, canvas, what, begin: clock.server, place};
+    lane = {pieces: [], node, canvas, what, begin: clock.server, label: `${scheduler.name}, ${index}`};
     lanes.set(place, lane);
   }
   for (const piece of worker.lane) {
     const tail = lane.pieces.at(-1);
     if (tail && tail[0] === piece[0] && tail[1] === piece[1]) lane.pieces.pop(); // it goes on
+    else if (tail?.untold && tail[0] === SLEEP) tail[2] = Math.max(tail[2], piece[1]); // it slept until then
     lane.pieces.push(piece);
   }
-  // a slice that began before a page looked, and has not ended: the lane cannot know of it
-  if (worker.held && !worker.lane.length) {
-    const tail = lane.pieces.at(-1);
-    if (tail?.untold) {
-      tail[2] = clock.server;
-      tail[3] = tail[2] - tail[1];
-    } else {
-      const from = Math.max(lane.begin, tail ? tail[2] : 0);
-      lane.pieces.push(Object.assign([SLICE, from, clock.server, clock.server - from, 1, 0], {untold: true}));
-    }
-  }
+  // the lane cannot know of what began before a page looked, and has not ended
+  if (worker.held && !worker.lane.length) addUntold(lane, SLICE);
+  else if (worker.asleep) addUntold(lane, SLEEP);
   while (lane.pieces.length && lane.pieces[0][2] < clock.server - KEEP) lane.pieces.shift();
   lane.held = worker.held;
   lane.node.classList.toggle('held', worker.held);
@@ -246,6 +240,19 @@ function showLane(parent, scheduler, worker, index, before, seconds) {
   lane.what.replaceChildren(make('b', '', `${load} %`),
     worker.held ? ' held by one fiber' : `, ${count(slices)} slices/s` + (worker.ready ? `, ${count(worker.ready)} ready` : ''));
   lane.canvas.setAttribute('aria-label', `thread ${index} of ${scheduler.name}: ${lane.what.textContent}`);
+}
+
+/** Adds a piece from the end of what the lane has told until now. */
+function addUntold(lane, kind) {
+  let tail = lane.pieces.at(-1);
+  if (!tail?.untold || tail[0] !== kind) {
+    const from = Math.max(lane.begin, tail ? tail[2] : 0);
+    if (clock.server - from < SHORTEST) return;
+    tail = Object.assign([kind, from, from, 0, 1, 0], {untold: true});
+    lane.pieces.push(tail);
+  }
+  tail[2] = clock.server;
+  if (kind === SLICE) tail[3] = tail[2] - tail[1];
 }
 
 function draw(lane, now, colours) {
@@ -321,12 +328,12 @@ function showSlow(now) {
   const slices = [];
   for (const lane of lanes.values()) {
     for (const [kind, from, to, ran, , , name, id] of lane.pieces) {
-      if (kind === SLICE && id && to > now - KEEP) slices.push({id, name, place: lane.place, ran});
+      if (kind === SLICE && id && to > now - KEEP) slices.push({id, name, label: lane.label, ran});
     }
   }
   slices.sort((a, b) => b.ran - a.ran);
   rows($('slow'), slices.slice(0, 10), 'No slice took 5 ms or longer.', slice => [
-    open(slice), cell('why', slice.place.replace(/\/(\d+)$/, ', $1')), cell('n', span(slice.ran))]);
+    open(slice), cell('why', slice.label), cell('n', span(slice.ran))]);
 }
 
 function showFibers(found) {

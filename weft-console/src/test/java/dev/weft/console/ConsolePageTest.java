@@ -8,6 +8,7 @@ import dev.weft.Policy;
 import dev.weft.Scheduler;
 import dev.weft.Scope;
 import dev.weft.Weft;
+import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.sync.Mutex;
 import dev.weft.testkit.Browser;
 import dev.weft.testkit.Feature;
@@ -271,6 +272,47 @@ class ConsolePageTest {
         .matches("thread 0 of orders: \\d+ %(, .*slices/s.*| held by one fiber)");
     assertThat(browser.run("return document.getElementById('status').getAttribute('role')"))
         .isEqualTo("status");
+  }
+
+  private boolean hasLanes() {
+    return ((SchedulerCore) orders).workers[0].lane != null;
+  }
+
+  /** A browser hides the tabs behind the one that is shown; here the page is told so. */
+  private static void hide(boolean hidden) {
+    browser.run(
+        """
+        Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s});
+        document.dispatchEvent(new Event('visibilitychange'));
+        """
+            .formatted(hidden));
+  }
+
+  @Test
+  void aPageInAHiddenTabCountsAsClosed() throws Exception {
+    open();
+    assertThat(hasLanes()).isTrue();
+    hide(true);
+    browser.awaitTexts("#status", "not looking");
+    while (hasLanes()) { // the test has a time limit
+      Thread.sleep(5);
+    }
+    hide(false);
+    browser.awaitTexts("#status", "live");
+    while (!hasLanes()) {
+      Thread.sleep(5);
+    }
+  }
+
+  @Test
+  void schedulersOfOneNameHaveABlockEach() throws Exception {
+    try (Scheduler second = Scheduler.builder().threads(3).name("orders").build().start()) {
+      second.go(() -> {});
+      open();
+      browser.awaitTexts(".scheduler h2", "orders", "orders", "reports");
+      browser.awaitText(".scheduler:nth-child(2) .sum", "3 threads, 0 fibers");
+      assertThat(browser.run("return document.querySelectorAll('.lane').length")).isEqualTo(6L);
+    }
   }
 
   @Test

@@ -10,13 +10,19 @@ import dev.weft.Scope;
 import dev.weft.channel.Channel;
 import dev.weft.console.start.PropertyConsole;
 import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.internal.watch.FiberLooks;
 import dev.weft.testkit.Feature;
+import dev.weft.testkit.WebSocketPage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -27,15 +33,12 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -74,57 +77,11 @@ class ConsoleTest {
     return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
-  /** A page, as far as the server can tell. */
-  private static final class Page implements WebSocket.Listener {
-    final LinkedBlockingQueue<String> messages = new LinkedBlockingQueue<>();
-    final CompletableFuture<String> closed = new CompletableFuture<>();
-    private final StringBuilder part = new StringBuilder();
-
-    @Override
-    public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean last) {
-      part.append(text);
-      if (last) {
-        messages.add(part.toString());
-        part.setLength(0);
-      }
-      socket.request(1);
-      return null;
-    }
-
-    @Override
-    public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
-      closed.complete(code + " " + reason);
-      return null;
-    }
-
-    String await(Predicate<String> wanted) throws InterruptedException {
-      while (true) {
-        String message = messages.poll(10, TimeUnit.SECONDS);
-        assertThat(message).as("a message that fits").isNotNull();
-        if (wanted.test(message)) {
-          return message;
-        }
-      }
-    }
-
-    String await(String... parts) throws InterruptedException {
-      return await(
-          message -> {
-            for (String each : parts) {
-              if (!message.contains(each)) {
-                return false;
-              }
-            }
-            return true;
-          });
-    }
-  }
-
   private static URI live(URI url) {
     return URI.create(url.toString().replaceFirst("^http", "ws") + "live");
   }
 
-  private WebSocket open(Page page, String... headers) {
+  private WebSocket open(WebSocketPage page, String... headers) {
     WebSocket.Builder builder = client.newWebSocketBuilder();
     for (int i = 0; i < headers.length; i += 2) {
       builder.header(headers[i], headers[i + 1]);
@@ -180,7 +137,7 @@ class ConsoleTest {
       builder.header(headers[i], headers[i + 1]);
     }
     URI at = URI.create(uri.toString().replaceFirst("^http", "ws"));
-    assertThatThrownBy(() -> builder.buildAsync(at, new Page()).join())
+    assertThatThrownBy(() -> builder.buildAsync(at, new WebSocketPage()).join())
         .isInstanceOf(CompletionException.class)
         .cause()
         .isInstanceOfSatisfying(
@@ -200,7 +157,7 @@ class ConsoleTest {
     assertThat(get(console.url(), rebound).statusCode()).isEqualTo(404);
     assertRefused(live, 404, rebound);
     assertThat(get(console.url(), "Host", "localhost:9").statusCode()).isEqualTo(200);
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     open(page, "Origin", "http://127.0.0.1:" + port);
     page.await("\"type\":\"tick\"");
   }
@@ -216,27 +173,109 @@ class ConsoleTest {
     }
   }
 
+  /** 127.1 is a name of 127.0.0.1, which a resolver understands, and no address in a request. */
+  @Test
+  void theNameOfThePropertyIsAnswered() throws Exception {
+    try (Console named = PropertyConsole.open("127.1:0")) {
+      assertThat(get(named.url(), "Host", "127.1:7070").statusCode()).isEqualTo(200);
+      assertThat(get(named.url(), "Host", "127.2:7070").statusCode()).isEqualTo(404);
+    }
+    try (Console unnamed = PropertyConsole.open("0")) {
+      assertThat(get(unnamed.url(), "Host", "127.1:7070").statusCode()).isEqualTo(404);
+    }
+  }
+
+  @Test
+  void aConsoleThatOthersReachSaysSo() throws Exception {
+    assertThat(printedBy("127.0.0.1:0")).hasSize(1).first().asString().contains("console at http");
+    assertThat(printedBy("0.0.0.0:0"))
+        .hasSize(2)
+        .last()
+        .asString()
+        .contains("listens at all addresses of this machine: other machines reach it");
+  }
+
+  /** The consoles are daemons and stay until the end of the tests. */
+  private static List<String> printedBy(String where) throws IOException {
+    PrintStream before = System.err;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    try {
+      new PropertyConsole().start(where);
+    } finally {
+      System.setErr(before);
+    }
+    return printed.toString(StandardCharsets.UTF_8).lines().toList();
+  }
+
+  @Test
+  void aConsoleWithoutAPortLeavesNothingBehind() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      int hidden = FiberLooks.hidden();
+      assertThatThrownBy(() -> Console.start(taken.getLocalPort())).isInstanceOf(IOException.class);
+      assertThat(FiberLooks.hidden()).isEqualTo(hidden);
+    }
+  }
+
+  @Test
+  void aHeadIsShortWithoutTheToken() throws Exception {
+    try (Socket socket = connect()) {
+      send(socket, "GET / HTTP/1.1\r\nHost: x\r\nA: " + "a".repeat(16_384));
+      assertThat(statusFrom(socket)).isEqualTo("HTTP/1.1 431");
+    }
+  }
+
+  /** Connections that send nothing, or half a head, are closed for new ones; pages stay. */
+  @Test
+  void idleConnectionsMakeRoom() throws Exception {
+    List<Socket> idle = new ArrayList<>();
+    try (Socket page = silentPage()) {
+      for (int i = 0; i < 100; i++) {
+        idle.add(connect());
+        send(idle.getLast(), i % 2 == 0 ? "" : "GET / HTTP/1.1\r\n");
+      }
+      assertThat(get(console.url()).statusCode()).isEqualTo(200);
+      eventually(() -> idle.stream().filter(ConsoleTest::hasEnded).count() >= 100 - 64);
+      assertThat(page.getInputStream().read()).as("a message").isGreaterThan(0);
+    } finally {
+      for (Socket each : idle) {
+        each.close();
+      }
+    }
+  }
+
+  private static boolean hasEnded(Socket socket) {
+    try {
+      socket.setSoTimeout(1);
+      return socket.getInputStream().read() < 0;
+    } catch (SocketTimeoutException e) {
+      return false;
+    } catch (IOException e) {
+      return true; // reset
+    }
+  }
+
   @Test
   void aPageThatAsksNonsenseIsClosed() throws Exception {
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     open(page).sendText("explode now", true).join();
-    assertThat(page.closed.get(10, TimeUnit.SECONDS)).startsWith("1008").contains("explode");
-    Page wordy = new Page();
+    assertThat(page.closed().get(10, TimeUnit.SECONDS)).startsWith("1008").contains("explode");
+    WebSocketPage wordy = new WebSocketPage();
     open(wordy).sendText("é".repeat(5_000), true).join();
-    assertThat(wordy.closed.get(10, TimeUnit.SECONDS)).startsWith("1008");
-    Page other = new Page();
+    assertThat(wordy.closed().get(10, TimeUnit.SECONDS)).startsWith("1008");
+    WebSocketPage other = new WebSocketPage();
     open(other).sendText("stack 12x", true).join();
-    assertThat(other.closed.get(10, TimeUnit.SECONDS)).startsWith("1008");
+    assertThat(other.closed().get(10, TimeUnit.SECONDS)).startsWith("1008");
   }
 
   @Test
   void moreThanSixteenPagesAreRefused() throws Exception {
     for (int i = 0; i < 16; i++) {
-      open(new Page());
+      open(new WebSocketPage());
     }
-    Page oneMore = new Page();
+    WebSocketPage oneMore = new WebSocketPage();
     open(oneMore);
-    assertThat(oneMore.closed.get(10, TimeUnit.SECONDS)).startsWith("1013");
+    assertThat(oneMore.closed().get(10, TimeUnit.SECONDS)).startsWith("1013");
   }
 
   @Test
@@ -256,24 +295,33 @@ class ConsoleTest {
 
   /** A WebSocket that is opened and then neither read nor closed. */
   private Socket silentPage() throws IOException {
-    Socket socket = new Socket(console.url().getHost(), console.url().getPort());
-    socket
-        .getOutputStream()
-        .write(
-            """
-            GET %slive HTTP/1.1\r
-            Host: 127.0.0.1\r
-            Connection: Upgrade\r
-            Upgrade: websocket\r
-            Sec-WebSocket-Version: 13\r
-            Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
-            \r
-            """
-                .formatted(console.url().getPath())
-                .getBytes(StandardCharsets.US_ASCII));
-    byte[] status = socket.getInputStream().readNBytes(12);
-    assertThat(new String(status, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 101");
+    Socket socket = connect();
+    send(
+        socket,
+        """
+        GET %slive HTTP/1.1\r
+        Host: 127.0.0.1\r
+        Connection: Upgrade\r
+        Upgrade: websocket\r
+        Sec-WebSocket-Version: 13\r
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+        \r
+        """
+            .formatted(console.url().getPath()));
+    assertThat(statusFrom(socket)).isEqualTo("HTTP/1.1 101");
     return socket;
+  }
+
+  private Socket connect() throws IOException {
+    return new Socket(console.url().getHost(), console.url().getPort());
+  }
+
+  private static void send(Socket socket, String text) throws IOException {
+    socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  private static String statusFrom(Socket socket) throws IOException {
+    return new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
   }
 
   @Test
@@ -309,7 +357,7 @@ class ConsoleTest {
             Fiber.sleep(Duration.ofMillis(15));
           }
         });
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     open(page);
     String tick =
         page.await("\"name\":\"shown\"", "the \\\"waiter\\\"", "CountDownLatch", "\"spinner\"");
@@ -320,13 +368,31 @@ class ConsoleTest {
   }
 
   @Test
+  void schedulersOfOneNameAreToldApart() throws Exception {
+    try (Scheduler second = Scheduler.builder().threads(1).name("shown").build().start()) {
+      scheduler.go(() -> {});
+      second.go(() -> {});
+      WebSocketPage page = new WebSocketPage();
+      open(page);
+      String tick = page.await("\"name\":\"shown\"");
+      List<String> ids =
+          Pattern.compile("\"id\":\"(\\d+)\",\"name\":\"shown\"")
+              .matcher(tick)
+              .results()
+              .map(found -> found.group(1))
+              .toList();
+      assertThat(ids).hasSize(2).doesNotHaveDuplicates();
+    }
+  }
+
+  @Test
   void aSearchAndAStackAreAnswered() throws Exception {
     CountDownLatch release = new CountDownLatch(1);
     Fiber<?> needle = scheduler.go(FiberOptions.named("Needle-1"), () -> release.await());
     for (int i = 0; i < 20; i++) {
       scheduler.go(FiberOptions.named("straw-" + i), () -> release.await());
     }
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     WebSocket socket = open(page);
     page.await("\"waiting\":21");
     socket.sendText("look fibers needle", true).join();
@@ -339,6 +405,29 @@ class ConsoleTest {
     socket.sendText("stack 987654321", true).join();
     assertThat(page.await("\"type\":\"stack\"")).contains("\"found\":false");
     release.countDown();
+  }
+
+  /** The words for a wait are the program's: a name, and the toString() of what is waited for. */
+  @Test
+  void longTextsOfTheProgramAreCut() throws Exception {
+    String words = "x".repeat(300_000);
+    Object blocker =
+        new Object() {
+          @Override
+          public String toString() {
+            return words;
+          }
+        };
+    Fiber<?> fiber = scheduler.go(FiberOptions.named("n" + words), () -> LockSupport.park(blocker));
+    WebSocketPage page = new WebSocketPage();
+    WebSocket socket = open(page);
+    assertThat(page.await("\"type\":\"tick\"", "\"nxxx", "\"waitsFor\":\"xxx"))
+        .hasSizeLessThan(10_000);
+    socket.sendText("stack " + fiber.id(), true).join();
+    assertThat(page.await("\"type\":\"stack\""))
+        .contains(", waits for xxx", "x… for ", "ConsoleTest")
+        .hasSizeLessThan(10_000);
+    LockSupport.unpark(fiber.thread());
   }
 
   @Test
@@ -359,7 +448,7 @@ class ConsoleTest {
             scope.join();
           }
         });
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     WebSocket socket = open(page);
     socket.sendText("look scopes", true).join();
     String tree = page.await("\"type\":\"scopes\"", "grandchild");
@@ -381,7 +470,7 @@ class ConsoleTest {
       scheduler.go(() -> release.receiveOrClosed());
     }
     eventually(() -> scheduler.stats().waiting() == many);
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     WebSocket socket = open(page);
     page.await("\"type\":\"tick\"");
     search(socket, 2_000_000_000L); // uses the time that was saved
@@ -422,12 +511,12 @@ class ConsoleTest {
   void aStackIsShownThoughNoWalkIsAllowed() throws Exception {
     CountDownLatch release = new CountDownLatch(1);
     Fiber<?> first = scheduler.go(FiberOptions.named("first"), () -> release.await());
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     WebSocket socket = open(page);
     page.await("\"first\"");
     socket.sendText("pause", true).join();
     eventually(() -> !hasLanes());
-    page.messages.clear();
+    page.clear();
     socket.sendText("stack " + first.id(), true).join();
     assertThat(page.await("\"type\":\"stack\"")).contains("\"found\":true", "CountDownLatch");
     socket.sendText("look fibers first", true).join();
@@ -450,7 +539,7 @@ class ConsoleTest {
             Fiber.yield();
           }
         });
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     open(page);
     page.await("\"apart\":1,");
     release.countDown();
@@ -462,7 +551,7 @@ class ConsoleTest {
   @Test
   void nothingIsCollectedWhileNoPageIsOpen() throws Exception {
     assertThat(hasLanes()).isFalse();
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     WebSocket socket = open(page);
     page.await("\"type\":\"tick\"");
     assertThat(hasLanes()).isTrue();
@@ -470,12 +559,12 @@ class ConsoleTest {
     eventually(() -> !hasLanes());
     socket.sendText("go", true).join();
     eventually(this::hasLanes);
-    Page second = new Page();
+    WebSocketPage second = new WebSocketPage();
     WebSocket other = open(second);
     second.await("\"type\":\"tick\"");
     socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join();
-    page.closed.join();
-    second.messages.clear();
+    page.closed().join();
+    second.clear();
     second.await("\"type\":\"tick\"");
     assertThat(hasLanes()).isTrue();
     other.abort();
@@ -494,7 +583,7 @@ class ConsoleTest {
             }
           });
     }
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     open(page);
     page.await("\"held\":true");
     release.countDown();
@@ -502,11 +591,11 @@ class ConsoleTest {
 
   @Test
   void closingTheConsoleEndsItsPages() throws Exception {
-    Page page = new Page();
+    WebSocketPage page = new WebSocketPage();
     open(page);
     page.await("\"type\":\"tick\"");
     console.close();
-    assertThat(page.closed.get(10, TimeUnit.SECONDS)).startsWith("1001");
+    assertThat(page.closed().get(10, TimeUnit.SECONDS)).startsWith("1001");
     eventually(() -> !hasLanes());
     assertThatThrownBy(() -> get(console.url())).isInstanceOf(IOException.class);
   }

@@ -122,6 +122,32 @@ class SickPicturesTest {
     browser.run("document.querySelector(arguments[0]).scrollIntoView({block: 'end'})", css);
   }
 
+  /** Waits until a lane shows that its thread slept for as long as the page could see it. */
+  private static void awaitSleep(int thread) throws InterruptedException {
+    String dozing =
+        """
+        const canvas = document.querySelectorAll('.lane canvas')[arguments[0]];
+        const pen = new OffscreenCanvas(canvas.width, canvas.height)
+            .getContext('2d', { willReadFrequently: true });
+        pen.drawImage(canvas, 0, 0);
+        const middle = pen.getImageData(0, canvas.height / 2, canvas.width, 1).data;
+        const edge = pen.getImageData(0, 0, canvas.width, 1).data;
+        let seen = 0, asleep = 0;
+        for (let i = 3; i < edge.length; i += 4) {
+          seen += edge[i] > 0;
+          asleep += edge[i] > 0 && edge[i] < 255 && middle[i] === 255;
+        }
+        return seen > canvas.width / 10 && asleep > .8 * seen;
+        """;
+    for (int i = 0; i < 500; i++) {
+      if (Boolean.TRUE.equals(browser.run(dozing, thread))) {
+        return;
+      }
+      Thread.sleep(20);
+    }
+    throw new AssertionError("lane " + thread + " does not show that its thread sleeps");
+  }
+
   @Test
   void aStuckFiber() throws Exception {
     picture(
@@ -159,6 +185,8 @@ class SickPicturesTest {
           browser.awaitText(".lane.held .what", "held by one fiber");
           // the slice began before the page was opened
           browser.awaitText(".lane.held .what b", "100 %");
+          boolean isFirst = browser.texts(".lane .what").getFirst().contains("held");
+          awaitSleep(isFirst ? 1 : 0);
         });
   }
 
@@ -169,6 +197,8 @@ class SickPicturesTest {
         620,
         () -> {
           browser.awaitText("#waits .why", "data from 127.0.0.1");
+          awaitSleep(0); // both have slept since before the page was opened
+          awaitSleep(1);
           scrollTo("#waits tr:nth-child(8)");
         });
   }
@@ -182,6 +212,8 @@ class SickPicturesTest {
           browser.awaitText("#card-helpers .note", "36 calls wait");
           browser.awaitTexts(".card.alarm .label", "Helpers");
           browser.awaitText(".counts", "36 waiting for a helper");
+          awaitSleep(0);
+          awaitSleep(1);
         });
   }
 

@@ -1,6 +1,6 @@
 package dev.weft.internal;
 
-import java.lang.System.Logger.Level;
+import com.google.errorprone.annotations.CheckReturnValue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -24,10 +24,11 @@ public final class Faults {
     suspicion.run();
   }
 
-  /** Logs a fault and counts it. */
-  public static void report(String what) {
+  /** Counts a fault, and returns the line that the caller logs: a log line names its caller. */
+  @CheckReturnValue
+  public static String record(String what) {
     COUNT.incrementAndGet();
-    System.getLogger("dev.weft").log(Level.ERROR, "a fault of Weft's, please report it: " + what);
+    return "a fault of Weft's, please report it: " + what;
   }
 
   /** Returns how many there have been in this JVM. */

@@ -1,25 +1,29 @@
 package dev.weft.internal;
 
 import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 
 /**
- * Weft's log. A class of its own, so that the JDK's logging is loaded only at the first message.
+ * Weft's log. A class of its own, so that the JDK's logging is loaded only at the first message; no
+ * method here logs, because a log line names the class and method that call the logger.
  */
 public final class Log {
   private static final Logger LOGGER = System.getLogger("dev.weft");
 
+  /** A class of its own, because most programs log nothing. */
+  private static final class Later {
+    static final LogQueue QUEUE = new LogQueue();
+
+    private Later() {}
+  }
+
   private Log() {}
 
-  public static void warn(String message) {
-    LOGGER.log(Level.WARNING, message);
+  public static Logger logger() {
+    return LOGGER;
   }
 
-  public static void error(String message) {
-    LOGGER.log(Level.ERROR, message);
-  }
-
-  public static void error(String message, Throwable cause) {
-    LOGGER.log(Level.ERROR, message, cause);
+  /** Runs code that logs on another thread, for a caller that must not wait for an appender. */
+  public static void later(Runnable logging) {
+    Later.QUEUE.add(logging);
   }
 }

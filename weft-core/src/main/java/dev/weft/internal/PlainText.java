@@ -6,6 +6,7 @@ import java.util.Locale;
 /** Parts of the texts that people read: numbers, times, names. */
 public final class PlainText {
   private static final long MOST_MILLIS = 10_000;
+  private static final int MOST_SHOWN = 200;
 
   private PlainText() {}
 
@@ -20,6 +21,11 @@ public final class PlainText {
     return millis < MOST_MILLIS
         ? number(millis) + " ms"
         : String.format(Locale.ROOT, "%,.1f s", millis / 1e3);
+  }
+
+  /** Returns the text, cut at 200 characters: for a screen that is filled again and again. */
+  public static String shortened(String text) {
+    return text.length() <= MOST_SHOWN ? text : text.substring(0, MOST_SHOWN - 1) + "…";
   }
 
   /**

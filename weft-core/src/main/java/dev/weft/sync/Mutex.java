@@ -49,6 +49,7 @@ public final class Mutex implements Lock {
    *  - While QUEUED is set and the lock is free, WOKEN is set, or an unlock is about to take the
    *    guard. So no waiter stays behind beside a free lock.
    *  - WOKEN and HANDING are never set together: the waiter that sets HANDING was the woken one.
+   *  - A woken waiter that its scheduler gives up on never runs: WOKEN is cleared in its place.
    *  - owner is written by the owner alone, after it has got the lock and before it gives it away:
    *    a thread that reads itself there holds the lock, without any ordering.
    */
@@ -81,6 +82,9 @@ public final class Mutex implements Lock {
   // how often the owner has locked it beyond the first time; the owner only
   private int extraHolds;
 
+  // the waiter for which WOKEN was set last, until it has run; under the guard
+  private @Nullable WaitNode woken;
+
   private final SpinLock guard = new SpinLock();
   private final WaitQueue queue = new Queue(guard, this);
 
@@ -93,6 +97,11 @@ public final class Mutex implements Lock {
     @Override
     public @Nullable Thread holder() {
       return ((Mutex) owner()).owner;
+    }
+
+    @Override
+    public void waiterIsGone() {
+      ((Mutex) owner()).passOverGone();
     }
   }
 
@@ -247,10 +256,30 @@ public final class Mutex implements Lock {
       }
     } while (!STATE.compareAndSet(this, seen, seen | WOKEN));
     WaitNode next = queue.poll();
+    woken = next;
     if (queue.isEmpty()) {
       STATE.getAndBitwiseAnd(this, next == null ? ~(WOKEN | QUEUED) : ~QUEUED);
     }
     return next;
+  }
+
+  /** If a scheduler has given up on the woken waiter, lets the next one try in its place. */
+  private void passOverGone() {
+    WaitNode next = null;
+    guard.lock();
+    try {
+      WaitNode gone = woken;
+      if (gone != null && gone.waiter().isGone()) {
+        woken = null;
+        STATE.getAndBitwiseAnd(this, ~WOKEN);
+        next = chooseNext();
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (next != null) {
+      next.wake();
+    }
   }
 
   private boolean lockedAgain(Thread me) {
@@ -282,6 +311,9 @@ public final class Mutex implements Lock {
     int set = attempt.queueing();
     guard.lock();
     try {
+      if (attempt.woken) {
+        woken = null;
+      }
       while (true) {
         int seen = state;
         if ((seen & (HELD | HANDING)) == 0) {

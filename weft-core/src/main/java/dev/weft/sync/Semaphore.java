@@ -24,8 +24,20 @@ public final class Semaphore {
    *    possible are let in.
    */
   private final SpinLock guard = new SpinLock();
-  private final WaitQueue queue = new WaitQueue(guard, "a permit of", this);
+  private final WaitQueue queue = new Queue(guard, this);
   private int permits;
+
+  /** The threads that wait for permits. */
+  private static final class Queue extends WaitQueue {
+    Queue(SpinLock guard, Semaphore semaphore) {
+      super(guard, "a permit of", semaphore);
+    }
+
+    @Override
+    public void waiterIsGone() {
+      ((Semaphore) owner()).letIn(0); // the waiters behind may want less
+    }
+  }
 
   /**
    * Creates a semaphore.

@@ -3,6 +3,7 @@ package dev.weft.sync;
 import dev.weft.internal.lock.SpinLock;
 import dev.weft.internal.sched.CurrentFiber;
 import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.internal.sync.HoldCounts;
 import dev.weft.internal.sync.LockCondition;
 import dev.weft.internal.wait.WaitNode;
@@ -19,8 +20,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lock that many readers can share, or one writer can have alone. Writers come first: while a
- * writer waits no new reader enters. When a writer is done, the readers that have waited for it go
- * before the next writer, so neither kind can keep the other out.
+ * writer waits no new reader enters. When a writer is done, running fibers may lock again before
+ * the threads that have waited for it, to write, or, if no writer waits, to read: that saves
+ * switches, as with {@link Mutex}. Once a thread has waited for a millisecond, the next writer that
+ * unlocks hands over: to the readers that wait, and after them to the next writer. So neither kind,
+ * nor running fibers, can keep the others out.
  *
  * {@snippet class="dev.weft.sync.SyncSnippetsTest" region="shared"}
  *
@@ -32,19 +36,39 @@ public final class SharedMutex implements ReadWriteLock {
   /*
    * Invariants, under the guard:
    *  - Readers and writing exclude each other.
-   *  - A waiter to write implies a holder, reader or writer. The last holder to leave hands over.
-   *  - A waiter to read implies a writer, or a waiter to write. So when a writer that
-   *    waited gives up, the readers behind it have to be let in.
+   *  - A waiter in a queue implies a holder, or a waiter on its way: one that was woken without
+   *    the lock. It takes the lock or, if another thread was faster, waits again, at the front.
+   *  - While a writer waits, in the queue or on its way, no reader takes the lock; it may be handed
+   *    to readers that have waited for long.
+   *  - At most one reader and one writer are on their way. The reader, once it has taken the lock,
+   *    wakes the next reader. Were all woken at once, all would queue again behind a writer that
+   *    was faster. A fiber that its scheduler has given up on is not on its way any more.
+   *  - When the last reader leaves, it hands over to the next writer. When a writer that waited for
+   *    readers gives up, or its scheduler gives up on it, the readers behind it are let in.
+   *
+   * A writer that unlocks wakes the next writer, not the readers that waited for it. Considered and
+   * refused: to let the readers in first. Each of them would read once, and wait again if another
+   * writer still waited, so every lock would cost a switch.
+   *
+   * The file is long because both locks share one guard, and each invariant speaks of both.
    */
+
+  /** How long waiters let running fibers go first. */
+  private static final long PATIENCE = 1_000_000;
+
+  /** Given to a waiter that holds the lock when it wakes. */
+  private static final Object OWNERSHIP = new Object();
+
   private final SpinLock guard = new SpinLock();
   private final WaitQueue toRead = new Queue(guard, "the read lock of", this);
   private final WaitQueue toWrite = new Queue(guard, "the write lock of", this);
-  private final Lock readLock = new ReadLock();
-  private final Lock writeLock = new WriteLock();
+  private final ReadLock readLock = new ReadLock();
+  private final WriteLock writeLock = new WriteLock();
 
   // under the guard
   private final HoldCounts readers = new HoldCounts();
   private boolean writing;
+  private long waitingSince; // while threads wait: since when, or the last time it was handed over
 
   // the thread that holds the write lock; written by itself, as in Mutex
   private volatile @Nullable Thread writer;
@@ -68,6 +92,11 @@ public final class SharedMutex implements ReadWriteLock {
     @Override
     public boolean mayHaveHolders() {
       return true; // a waiter implies a holder, or a writer that waits
+    }
+
+    @Override
+    public void waiterIsGone() {
+      ((SharedMutex) owner()).passOverGone();
     }
   }
 
@@ -97,6 +126,7 @@ public final class SharedMutex implements ReadWriteLock {
   /** What the read lock and the write lock have in common. */
   private abstract class Side implements Lock {
     private final WaitQueue queue;
+    private @Nullable WaitNode onItsWay;
 
     Side(WaitQueue queue) {
       this.queue = queue;
@@ -120,26 +150,19 @@ public final class SharedMutex implements ReadWriteLock {
 
     private void lockSlow() {
       refuseWriter();
-      Waiter waiter = takeOrQueue(FiberCore.currentOrNull());
-      if (waiter != null) {
+      FiberCore<?> self = FiberCore.currentOrNull();
+      WakeList woken = new WakeList();
+      Waiter waiter = takeOrQueue(self);
+      while (waiter != null) {
         waiter.awaitUninterruptibly(queue);
+        waiter = takeOrQueueAgain(waiter, self, woken);
       }
       entered();
     }
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
-      refuseWriter();
-      Waiter waiter = takeOrQueue(CurrentFiber.enterWait());
-      if (waiter != null) {
-        try {
-          waiter.await(queue);
-        } catch (InterruptedException e) {
-          gaveUp();
-          throw e;
-        }
-      }
-      entered();
+      lockWithin(null);
     }
 
     @Override
@@ -159,24 +182,41 @@ public final class SharedMutex implements ReadWriteLock {
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-      Duration limit = Duration.ofNanos(unit.toNanos(time));
+      return lockWithin(Duration.ofNanos(unit.toNanos(time)));
+    }
+
+    /** Waits for the lock, up to a time limit if there is one; returns whether it has got it. */
+    private boolean lockWithin(@Nullable Duration limit) throws InterruptedException {
       refuseWriter();
-      Waiter waiter = takeOrQueue(CurrentFiber.enterWait());
-      if (waiter != null) {
-        boolean got = false;
+      FiberCore<?> self = CurrentFiber.enterWait();
+      long began = SchedulerCore.timeHere();
+      WakeList woken = new WakeList();
+      Waiter waiter = takeOrQueue(self);
+      while (waiter != null) {
+        boolean chosen = false;
         try {
-          got = waiter.await(queue, limit);
+          chosen = await(waiter, limit, began);
         } finally {
-          if (!got) {
+          if (!chosen) {
             gaveUp();
           }
         }
-        if (!got) {
+        if (!chosen) {
           return false;
         }
+        waiter = takeOrQueueAgain(waiter, self, woken);
       }
       entered();
       return true;
+    }
+
+    private boolean await(Waiter waiter, @Nullable Duration limit, long began)
+        throws InterruptedException {
+      if (limit == null) {
+        waiter.await(queue);
+        return true;
+      }
+      return waiter.await(queue, limit.minusNanos(SchedulerCore.timeHere() - began));
     }
 
     /** Takes the lock and returns null, or returns the waiter that has joined the queue. */
@@ -186,12 +226,76 @@ public final class SharedMutex implements ReadWriteLock {
         if (take()) {
           return null;
         }
+        if (!hasWaiters()) {
+          waitingSince = SchedulerCore.timeHere();
+        }
         Waiter waiter = new Waiter(self);
         queue.add(waiter);
         return waiter;
       } finally {
         guard.unlock();
       }
+    }
+
+    /**
+     * Returns null if the waiter, which has been chosen, holds the lock. Else it was on its way:
+     * takes the lock and returns null, or returns the waiter that has joined the queue again.
+     */
+    private @Nullable Waiter takeOrQueueAgain(
+        Waiter chosen, @Nullable FiberCore<?> self, WakeList woken) {
+      if (chosen.item == OWNERSHIP) {
+        return null;
+      }
+      try {
+        return takeOrQueueFirst(new Waiter(self), woken);
+      } catch (Throwable e) { // no memory: another waiter has to try in its place
+        guard.lock();
+        try {
+          onItsWay = null;
+          wakeNext(woken);
+        } finally {
+          guard.unlock();
+        }
+        throw e;
+      } finally {
+        woken.wake();
+      }
+    }
+
+    private @Nullable Waiter takeOrQueueFirst(Waiter again, WakeList woken) {
+      guard.lock();
+      try {
+        boolean taken = take(); // Take first: it may find no memory.
+        onItsWay = null;
+        if (taken) {
+          wakeNext(woken);
+          return null;
+        }
+        queue.addFirst(again);
+        return again;
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    /** Wakes the first waiter without the lock, unless one is on its way; under the guard. */
+    final void wakeOne(WakeList woken) {
+      if (!isOnItsWay()) {
+        onItsWay = queue.poll();
+        if (onItsWay != null) {
+          woken.add(onItsWay);
+        }
+      }
+    }
+
+    /** Returns whether a waiter has been woken that will take the lock or queue again. */
+    final boolean isOnItsWay() {
+      return onItsWay != null && !onItsWay.waiter().isGone();
+    }
+
+    /** Returns whether a thread waits, in the queue or on its way; called under the guard. */
+    final boolean isAwaited() {
+      return isOnItsWay() || !queue.isEmpty();
     }
 
     private void refuseWriter() {
@@ -226,7 +330,7 @@ public final class SharedMutex implements ReadWriteLock {
 
     @Override
     boolean take() {
-      if (writing || toWrite.first() != null) {
+      if (writing || writeLock.isAwaited()) {
         return false;
       }
       readers.add(Thread.currentThread());
@@ -241,7 +345,7 @@ public final class SharedMutex implements ReadWriteLock {
       try {
         held = readers.remove(Thread.currentThread());
         if (held && readers.isEmpty() && !letWriterIn(woken)) {
-          letReadersIn(woken); // those behind a writer that is gone
+          wakeNext(woken); // a reader behind a writer that is gone
         }
       } finally {
         guard.unlock();
@@ -284,9 +388,7 @@ public final class SharedMutex implements ReadWriteLock {
       WakeList woken = new WakeList();
       guard.lock();
       try {
-        if (!writing && toWrite.first() == null) {
-          letReadersIn(woken);
-        }
+        letReadersInUnlessWriterWaits(woken);
       } finally {
         guard.unlock();
       }
@@ -296,14 +398,21 @@ public final class SharedMutex implements ReadWriteLock {
     @Override
     public void unlock() {
       checkHeld();
+      WakeList woken = new WakeList(); // first: it may fail, and the caller holds the lock still
       writer = null;
-      WakeList woken = new WakeList();
       guard.lock();
       try {
         writing = false;
-        letReadersIn(woken);
-        if (readers.isEmpty()) {
-          letWriterIn(woken);
+        if (!haveWaitedLong()) {
+          wakeNext(woken);
+        } else {
+          letReadersIn(woken);
+          if (!readLock.isOnItsWay() && !writeLock.isOnItsWay()) { // these have not got it yet
+            waitingSince = SchedulerCore.timeHere();
+          }
+          if (readers.isEmpty()) {
+            letWriterIn(woken);
+          }
         }
       } finally {
         guard.unlock();
@@ -348,7 +457,7 @@ public final class SharedMutex implements ReadWriteLock {
 
   /** Hands the lock to the first waiting writer, if a writer waits; called under the guard. */
   private boolean letWriterIn(WakeList woken) {
-    WaitNode next = toWrite.poll();
+    WaitNode next = toWrite.poll(OWNERSHIP);
     writing = next != null;
     if (next != null) {
       woken.add(next);
@@ -356,11 +465,54 @@ public final class SharedMutex implements ReadWriteLock {
     return writing;
   }
 
-  /** Under the guard. */
+  /** Hands the lock to all waiting readers; called under the guard. */
   private void letReadersIn(WakeList woken) {
-    for (WaitNode next = toRead.poll(); next != null; next = toRead.poll()) {
+    for (WaitNode next = toRead.poll(OWNERSHIP); next != null; next = toRead.poll(OWNERSHIP)) {
       readers.add(next.waiter().thread);
       woken.add(next);
     }
+  }
+
+  /** Lets in the readers behind a writer that waits no more; called under the guard. */
+  private void letReadersInUnlessWriterWaits(WakeList woken) {
+    // first() unlinks waiters that are gone, so that isAwaited() does not count them
+    if (!writing && toWrite.first() == null && !writeLock.isAwaited()) {
+      letReadersIn(woken);
+    }
+  }
+
+  /** Wakes the first writer, or the first reader if no writer waits; called under the guard. */
+  private void wakeNext(WakeList woken) {
+    if (writing) {
+      return;
+    }
+    if (readers.isEmpty()) { // else the last reader hands over to the writer
+      writeLock.wakeOne(woken);
+    }
+    if (!writeLock.isAwaited()) {
+      readLock.wakeOne(woken);
+    }
+  }
+
+  /** A scheduler has given up on a waiter: if that was on its way, the next one tries instead. */
+  private void passOverGone() {
+    WakeList woken = new WakeList();
+    guard.lock();
+    try {
+      letReadersInUnlessWriterWaits(woken);
+      wakeNext(woken);
+    } finally {
+      guard.unlock();
+    }
+    woken.wake();
+  }
+
+  /** Under the guard. */
+  private boolean hasWaiters() {
+    return readLock.isAwaited() || writeLock.isAwaited();
+  }
+
+  private boolean haveWaitedLong() {
+    return hasWaiters() && SchedulerCore.timeHere() - waitingSince >= PATIENCE;
   }
 }

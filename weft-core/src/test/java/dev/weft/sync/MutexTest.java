@@ -19,6 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Mutexes: exclusion, hand-over, ownership. */
 @Feature({"Y1", "Y6"})
@@ -180,6 +182,37 @@ class MutexTest {
       second.join();
     }
     assertThat(order).containsExactly("gave up", "unlocked", "second got it");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  @Feature("Y7")
+  void aWokenWaiterThatItsSchedulerGivesUpOnLeavesTheMutexToTheNextWaiter(boolean held)
+      throws Exception {
+    Mutex mutex = new Mutex();
+    mutex.lock();
+    try (StuckScheduler stuck = new StuckScheduler();
+        Crew crew = new Crew()) {
+      stuck.waiter(mutex::lock);
+      stuck.hold();
+      Crew.Member next =
+          crew.start(
+                  () -> {
+                    mutex.lock();
+                    mutex.unlock();
+                  })
+              .waits();
+      mutex.unlock(); // wakes the fiber of the stuck scheduler, which cannot run
+      if (held) {
+        mutex.lock();
+      }
+      stuck.giveUp();
+      if (held) {
+        mutex.unlock();
+      }
+      next.join();
+    }
+    assertThat(mutex.isLocked()).isFalse();
   }
 
   @Test

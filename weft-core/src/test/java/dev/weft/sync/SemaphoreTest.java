@@ -45,6 +45,21 @@ class SemaphoreTest {
   }
 
   @Test
+  @Feature("Y7")
+  void theWaitersBehindAWaiterThatItsSchedulerGivesUpOnAreLetIn() throws Exception {
+    Semaphore semaphore = new Semaphore(1);
+    try (StuckScheduler stuck = new StuckScheduler();
+        Crew crew = new Crew()) {
+      stuck.waiter(() -> semaphore.acquire(2));
+      stuck.hold();
+      Crew.Member next = crew.start(semaphore::acquire).waits();
+      stuck.giveUp();
+      next.join();
+    }
+    assertThat(semaphore.availablePermits()).isZero();
+  }
+
+  @Test
   void fifoAlsoWhenTheFirstWaiterWantsMorePermits() throws Exception {
     Semaphore semaphore = new Semaphore(0);
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.Fiber;
 import dev.weft.FiberOptions;
+import dev.weft.Hook;
 import dev.weft.Scheduler;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -18,15 +20,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Never early, and hardly late. The upper bounds are for a busy machine: an idle machine keeps 2
- * ms.
+ * Never early, and hardly late. The upper bounds are for a busy machine, and for the best of a few
+ * medians: an idle machine keeps 2 ms.
  */
 @Feature("T2")
 @Timeout(60)
 class TimerPrecisionTest {
+  private static final int MOST_ROUNDS = 5;
+
   private final Scheduler scheduler = Scheduler.builder().threads(2).build().start();
 
   @AfterEach
@@ -36,6 +40,10 @@ class TimerPrecisionTest {
 
   @Test
   void manyTimersAreNeverEarlyAndHardlyLate() throws Exception {
+    assertHardlyLate(this::lateTimers);
+  }
+
+  private long[] lateTimers() throws Exception {
     Random random = new Random(2);
     int many = 2_000;
     long[] late = new long[many];
@@ -54,11 +62,15 @@ class TimerPrecisionTest {
               });
     }
     fired.await();
-    assertHardlyLate(late);
+    return late;
   }
 
   @Test
   void sleepsAreNeverShortAndHardlyLong() throws Exception {
+    assertHardlyLate(this::lateSleeps);
+  }
+
+  private long[] lateSleeps() throws Exception {
     Random random = new Random(3);
     int many = 2_000;
     long[] late = new long[many];
@@ -77,47 +89,55 @@ class TimerPrecisionTest {
     for (Fiber<Void> sleeper : sleepers) {
       sleeper.join();
     }
-    assertHardlyLate(late);
+    return late;
   }
 
   /**
-   * The limit passes before the worker would sleep, so that the bound, a third of a tick or a tick,
-   * holds on a busy machine too: for the best of a few medians.
+   * The worker does not sleep for so short a time, so that the bound, a third of a tick or a tick,
+   * holds on a busy machine too: for the best of a few medians. Without the hook of {@code
+   * Thread.sleep} a timer of the JDK ends the sleep.
    */
   @ParameterizedTest
-  @ValueSource(booleans = {false, true})
+  @CsvSource({"1000, false", "1000, true", "100, false", "100, true"})
   @Feature("T8")
-  void aSleepOfAMicrosecondIsNotRoundedUpToATickOfTheWheel(boolean ofTheJdk) throws Exception {
-    long most = ofTheJdk ? 125_000 : 40_000; // the NIO poller goes without the hook of Thread.sleep
+  void aShortSleepIsNotRoundedUpToATickOfTheWheel(long nanos, boolean ofTheJdk) throws Exception {
+    long most = ofTheJdk && !Hook.isInstalled(Hook.Family.TIMERS) ? 125_000 : 40_000;
     List<Long> medians = new ArrayList<>();
     do {
-      long[] took = scheduler.go(() -> sleepAMicrosecond(ofTheJdk)).join();
+      long[] took = scheduler.go(() -> sleepAgainAndAgain(nanos, ofTheJdk)).join();
       Arrays.sort(took);
-      assertThat(took[0]).as("never early").isGreaterThanOrEqualTo(1_000);
+      assertThat(took[0]).as("never early").isGreaterThanOrEqualTo(nanos);
       medians.add(took[took.length / 2]);
-    } while (medians.getLast() > most && medians.size() < 5);
+    } while (medians.getLast() >= most && medians.size() < MOST_ROUNDS);
     assertThat(medians.getLast()).as("the last of the medians %s", medians).isLessThan(most);
   }
 
-  private static long[] sleepAMicrosecond(boolean ofTheJdk) throws InterruptedException {
-    Duration microsecond = Duration.ofNanos(1_000);
+  private static long[] sleepAgainAndAgain(long nanos, boolean ofTheJdk)
+      throws InterruptedException {
+    Duration length = Duration.ofNanos(nanos);
     long[] took = new long[2_000];
     for (int i = 0; i < took.length; i++) {
       long start = System.nanoTime();
       if (ofTheJdk) {
-        Thread.sleep(microsecond);
+        Thread.sleep(length);
       } else {
-        Fiber.sleep(microsecond);
+        Fiber.sleep(length);
       }
       took[i] = System.nanoTime() - start;
     }
     return took;
   }
 
-  private static void assertHardlyLate(long[] late) {
-    Arrays.sort(late);
-    assertThat(late[0]).as("never early").isGreaterThanOrEqualTo(0);
-    assertThat(late[late.length / 2]).as("median").isLessThan(50_000_000);
+  private static void assertHardlyLate(Callable<long[]> round) throws Exception {
+    long most = 50_000_000;
+    List<Long> medians = new ArrayList<>();
+    do {
+      long[] late = round.call();
+      Arrays.sort(late);
+      assertThat(late[0]).as("never early").isGreaterThanOrEqualTo(0);
+      medians.add(late[late.length / 2]);
+    } while (medians.getLast() >= most && medians.size() < MOST_ROUNDS);
+    assertThat(medians.getLast()).as("the last of the medians %s", medians).isLessThan(most);
   }
 
   @Test

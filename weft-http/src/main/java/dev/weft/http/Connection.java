@@ -34,18 +34,21 @@ final class Connection {
   private final Input input;
   private final Output output;
 
-  // the tick at which it has to be closed; a late look does no harm
+  // the tick at which the connection has to be closed; a stale read does no harm
   private volatile int expires = NEVER;
 
   // whether a request is being handled; its head has been read
   private volatile boolean busy;
 
+  // ends the other protocol that the connection speaks, if it does, when the server stops
+  private volatile @Nullable Runnable farewell;
+
   // the tick of the first byte of the request
   private int began;
   private boolean hasServed;
 
-  // whether the client may have sent bytes that are not read
-  private volatile boolean unread;
+  // whether it ends before a request has begun, with nothing left unread
+  private boolean endsAtRest;
   private volatile boolean aborted;
 
   Connection(Server server, Transport transport) {
@@ -67,15 +70,15 @@ final class Connection {
       while (serveOne()) {
         hasServed = true;
       }
-      if (!aborted && (unread || !input.isEmpty())) {
+      if (!aborted && !endsAtRest) {
         busy = false;
         expireAfter(DRAIN_SECONDS);
         transport.linger(LINGER_BYTES);
       }
     } catch (IOException e) {
-      server.log(Level.DEBUG, "a connection is lost", e);
+      Server.LOG.log(Level.DEBUG, "a connection is lost", e);
     } catch (InterruptedException e) {
-      server.log(Level.DEBUG, "a connection is given up", e);
+      Server.LOG.log(Level.DEBUG, "a connection is given up", e);
     } finally {
       transport.close();
       server.ended(this);
@@ -119,6 +122,7 @@ final class Connection {
       busy = false;
       do { // empty lines do not extend the time
         if (server.isStopping() || !input.more()) {
+          endsAtRest = true;
           return null;
         }
       } while (!RequestHead.hasBegun(input));
@@ -144,7 +148,7 @@ final class Connection {
     try {
       executor.execute(() -> handleHere(exchange));
     } catch (RejectedExecutionException e) {
-      server.log(Level.WARNING, "the executor has refused " + exchange, e);
+      Server.LOG.log(Level.WARNING, "the executor has refused " + exchange, e);
       exchange.fail(new Rejected(Status.UNAVAILABLE, "the server has too much to do"));
     }
   }
@@ -161,12 +165,12 @@ final class Connection {
 
   /** Told what a handler has thrown. A client's mistake in the body is no fault of the handler. */
   private void failed(Exchange exchange, Throwable e) {
-    Rejected flaw = exchange.flaw();
+    Rejected flaw = exchange.flawBehind(e);
     if (!exchange.hasEnded()) {
       if (flaw == null) {
-        server.log(Level.WARNING, "the handler of " + exchange + " has failed", e);
+        Server.LOG.log(Level.WARNING, "the handler of " + exchange + " has failed", e);
       } else {
-        server.log(Level.DEBUG, exchange + " is refused: " + flaw.getMessage(), null);
+        Server.LOG.log(Level.DEBUG, exchange + " is refused: " + flaw.getMessage());
       }
     }
     exchange.fail(
@@ -175,7 +179,7 @@ final class Connection {
 
   /** Answers a request with a head that is not understood, so that none can follow. */
   private void reject(Rejected why) throws IOException {
-    server.log(Level.DEBUG, "a request is refused: " + why.getMessage(), null);
+    Server.LOG.log(Level.DEBUG, "a request is refused: " + why.getMessage());
     byte[] text = why.text();
     output.write("HTTP/1.1 " + why.status() + " " + Status.reason(why.status()) + "\r\n");
     output.write("Date: " + HttpDate.now() + "\r\nConnection: close\r\n");
@@ -183,7 +187,6 @@ final class Connection {
     output.write("Content-Length: " + text.length + "\r\n\r\n");
     output.write(text, 0, why.isToHead() ? 0 : text.length);
     output.flush();
-    unread = true;
   }
 
   // ---- time ----
@@ -206,11 +209,6 @@ final class Connection {
     expireAfter(DRAIN_SECONDS);
   }
 
-  /** Told that part of the request is not read: no further request can be found behind it. */
-  void leaveUnread() {
-    unread = true;
-  }
-
   /**
    * Ends all limits of time: the connection now speaks another protocol, with limits of its own.
    */
@@ -226,7 +224,7 @@ final class Connection {
   /** Closes the connection if the step under way has taken too long. */
   void closeIfExpired(int tick) {
     if (tick >= expires) {
-      server.log(Level.DEBUG, "a connection has taken too long", null);
+      Server.LOG.log(Level.DEBUG, "a connection has taken too long");
       abort();
     }
   }
@@ -240,6 +238,22 @@ final class Connection {
 
   boolean isBusy() {
     return busy;
+  }
+
+  /** Told how the protocol that the connection speaks now is ended when the server stops. */
+  void farewell(Runnable newFarewell) {
+    farewell = newFarewell;
+    if (server.isStopping()) {
+      sayFarewell(); // or stop() may have looked before it was there
+    }
+  }
+
+  /** Ends another protocol than HTTP, in a fiber of its own: the client may take its time. */
+  void sayFarewell() {
+    Runnable known = farewell;
+    if (known != null) {
+      server.go("http-farewell", known);
+    }
   }
 
   /** Closes the connection at once, also in the middle of a request or a response. */

@@ -11,11 +11,14 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.IntPredicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
@@ -194,8 +197,9 @@ final class Exchange extends HttpExchange {
     if (status != -1) {
       throw new IOException("headers already sent");
     }
-    if (code < 100 || code > 999) {
-      throw new IllegalArgumentException("a status must have three digits, not " + code);
+    if (code < Status.LEAST_FINAL || code > 999) {
+      throw new IllegalArgumentException(
+          "the status of a response must be from 200 to 999, not " + code);
     }
     if (length < -1) {
       throw new IllegalArgumentException(
@@ -204,15 +208,18 @@ final class Exchange extends HttpExchange {
     checkHeaders();
     if (code < 300) {
       requestBody.tellToSend(); // or it could not be read after this
+    } else {
+      requestBody.refuse();
     }
     Framing framing = chooseFraming(code, length);
-    if (connection.isLast() || closesConnection() || requestBody.waitsForWord()) {
+    List<String> options = responseHeaders.get("Connection");
+    if (connection.isLast() || hasOption(options, "close") || requestBody.waitsForWord()) {
       keepsAlive = false;
     }
     if (!keepsAlive) {
-      responseHeaders.set("Connection", "close");
+      responseHeaders.set("Connection", withOption(options, "close", "keep-alive"));
     } else if (head.http10()) {
-      responseHeaders.set("Connection", "keep-alive");
+      responseHeaders.set("Connection", withOption(options, "keep-alive", "close"));
     }
     responseHeaders.set("Date", HttpDate.now());
     status = code;
@@ -265,7 +272,7 @@ final class Exchange extends HttpExchange {
    * that could contradict each other: RFC 9112, sections 6.1 and 6.2.
    */
   private Framing chooseFraming(int code, long length) {
-    if (code < 200 || code == Status.NO_CONTENT) {
+    if (code == Status.NO_CONTENT) {
       responseHeaders.remove("Content-length");
       responseHeaders.remove("Transfer-encoding");
       return Framing.NOBODY;
@@ -295,9 +302,27 @@ final class Exchange extends HttpExchange {
     return Framing.CHUNKS;
   }
 
-  private boolean closesConnection() {
-    List<String> options = responseHeaders.get("Connection");
-    return options != null && options.stream().anyMatch("close"::equalsIgnoreCase);
+  private static boolean hasOption(@Nullable List<String> lines, String option) {
+    return lines != null && options(lines).anyMatch(option::equalsIgnoreCase);
+  }
+
+  /** Returns the options of the connection that the handler has set, and this one. */
+  private static String withOption(@Nullable List<String> lines, String option, String opposite) {
+    if (lines == null) {
+      return option;
+    }
+    Stream<String> others =
+        options(lines)
+            .filter(one -> !one.equalsIgnoreCase(option) && !one.equalsIgnoreCase(opposite));
+    return Stream.concat(others, Stream.of(option)).collect(Collectors.joining(", "));
+  }
+
+  /** Returns the elements of a list in the lines of a header: RFC 9110, section 5.6.1. */
+  private static Stream<String> options(List<String> lines) {
+    return lines.stream()
+        .flatMap(line -> Arrays.stream(line.split(",", -1)))
+        .map(String::strip)
+        .filter(option -> !option.isEmpty());
   }
 
   private void writeHead(int code) throws IOException {
@@ -326,7 +351,13 @@ final class Exchange extends HttpExchange {
     connection.setNoLimit();
     writeHead(status);
     connection.output().flush();
+    head.headers().forgetMap();
     return new Upgraded(connection.input(), connection.output(), connection.transport());
+  }
+
+  /** Told how the other protocol is ended when the server stops. */
+  void farewell(Runnable farewell) {
+    connection.farewell(farewell);
   }
 
   // ---- the end ----
@@ -357,8 +388,8 @@ final class Exchange extends HttpExchange {
       connection.drainHasBegun();
       if (!requestBody.drain()) {
         keepsAlive = false;
-        connection.leaveUnread();
       }
+      requestBody.endReading(); // what was drained is not the end of the body to a later reader
     }
     end.countDown();
   }
@@ -371,9 +402,9 @@ final class Exchange extends HttpExchange {
     end.countDown();
   }
 
-  /** Returns how the client has broken the rules in the body of its request, or null. */
-  @Nullable Rejected flaw() {
-    return requestBody.flaw();
+  /** Returns how the client has broken the rules, if a handler has failed by that, else null. */
+  @Nullable Rejected flawBehind(Throwable thrown) {
+    return requestBody.flawBehind(thrown);
   }
 
   /** Ends it though it has not been handled; tells the client if that is still possible. */

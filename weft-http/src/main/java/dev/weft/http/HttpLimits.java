@@ -10,8 +10,8 @@ package dev.weft.http;
  * @param bodyBytes of a request
  * @param drainBytes of a request that are read to keep the connection, if the handler did not
  * @param connections open at once
- * @param dropsIdle whether one that waits for a request makes room for a new one, if there are so
- *     many; else the new one waits
+ * @param dropsIdle whether a connection that waits for a request makes room for a new connection,
+ *     if there are so many; else the new connection waits
  * @param idleConnections kept open without a request
  * @param firstSeconds from the connection to the first byte of its first request
  * @param idleSeconds without a request
@@ -40,7 +40,7 @@ record HttpLimits(
   private static final int USUAL_HEADERS = 200;
 
   /**
-   * Reads them.
+   * Reads the limits from the system properties.
    *
    * @throws IllegalArgumentException if a property is no number
    */

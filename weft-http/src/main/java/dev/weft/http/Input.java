@@ -58,18 +58,22 @@ final class Input {
 
   /** Waits for more bytes, which are put behind those that are there; returns false at the end. */
   boolean more() throws IOException {
+    return more(Integer.MAX_VALUE);
+  }
+
+  /**
+   * Waits for more bytes, for a reader that refuses more than so many: they get room for one more,
+   * which tells that they are too many, and not for twice as many.
+   */
+  boolean more(int most) throws IOException {
     if (start == end) {
-      start = 0;
-      end = 0;
-      if (bytes.length > USUAL_SIZE) {
-        bytes = new byte[USUAL_SIZE]; // a rare, long request has needed more
-      }
+      clear();
     } else if (end == bytes.length) {
       int there = end - start;
       bytes =
           start > 0
               ? Arrays.copyOfRange(bytes, start, start + bytes.length)
-              : Arrays.copyOf(bytes, 2 * bytes.length);
+              : Arrays.copyOf(bytes, (int) Math.min(2L * bytes.length, most + 1L));
       start = 0;
       end = there;
     }
@@ -79,6 +83,15 @@ final class Input {
     }
     end += count;
     return true;
+  }
+
+  /** Goes back to the usual size, when all is taken: a rare, long request has needed more. */
+  private void clear() {
+    start = 0;
+    end = 0;
+    if (bytes.length > USUAL_SIZE) {
+      bytes = new byte[USUAL_SIZE];
+    }
   }
 
   /** Takes one byte, if need be after a wait; -1 at the end. */
@@ -99,6 +112,7 @@ final class Input {
   int read(byte[] target, int offset, int length) throws IOException {
     if (start == end) {
       if (length >= USUAL_SIZE) {
+        clear();
         return source.read(target, offset, length); // no need to copy what is long
       }
       if (!more()) {

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A connection that is not encrypted. */
 final class PlainTransport implements Transport {
+  /** Room for what comes while a connection is closed: usually nothing. */
+  private static final int LITTLE_SCRATCH = 64;
+
   private static final int SCRATCH = 8 * 1024;
 
   private final TcpStream stream;
@@ -34,10 +37,14 @@ final class PlainTransport implements Transport {
 
   /** Discards what comes, until the end or until so many bytes have come. */
   static void discard(TcpStream stream, long mostBytes) throws IOException {
-    byte[] scratch = new byte[SCRATCH];
-    int count = 0;
-    for (long sum = 0; count >= 0 && sum < mostBytes; sum += count) {
-      count = stream.read(scratch, 0, scratch.length);
+    byte[] scratch = new byte[LITTLE_SCRATCH];
+    for (long sum = 0; sum < mostBytes; ) {
+      int count = stream.read(scratch, 0, scratch.length);
+      if (count < 0) {
+        return;
+      }
+      sum += count;
+      scratch = scratch.length == SCRATCH ? scratch : new byte[SCRATCH];
     }
   }
 

@@ -10,6 +10,21 @@ import org.jspecify.annotations.Nullable;
  * The body of a request: so many bytes, or chunks. Closing it reads what is left, up to a limit.
  */
 final class RequestBody extends InputStream {
+  /** How far causes of an exception are followed; they may go round in a circle. */
+  private static final int MOST_CAUSES = 100;
+
+  /** What a read throws if the client has broken the rules. */
+  private static final class Malformed extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final Rejected why;
+
+    Malformed(Rejected why) {
+      super(why.getMessage());
+      this.why = why;
+    }
+  }
+
   private final Connection connection;
   private final Input input;
   private final HttpLimits limits;
@@ -25,10 +40,15 @@ final class RequestBody extends InputStream {
   private boolean ended;
   private boolean closed;
   private boolean broken;
-  private volatile @Nullable Rejected flaw;
+
+  // how the client has broken the rules
+  private volatile @Nullable Malformed flaw;
 
   // whether the client waits to be told that it may send
   private boolean waitsForWord;
+
+  // whether it has been told something else
+  private boolean refused;
 
   RequestBody(Connection connection, long length, boolean waitsForWord) {
     this.connection = connection;
@@ -60,6 +80,10 @@ final class RequestBody extends InputStream {
     if (ended) {
       return -1;
     }
+    Malformed before = flaw;
+    if (before != null) {
+      throw new IOException(before.getMessage(), before);
+    }
     boolean fine = false;
     try {
       tellToSend();
@@ -89,8 +113,9 @@ final class RequestBody extends InputStream {
   }
 
   private IOException malformed(Rejected why) {
-    flaw = why;
-    return new IOException(why.getMessage());
+    Malformed thrown = new Malformed(why);
+    flaw = thrown;
+    return thrown;
   }
 
   private void end() {
@@ -101,10 +126,24 @@ final class RequestBody extends InputStream {
   /** Tells a client that waits for it that it may send. */
   void tellToSend() throws IOException {
     if (waitsForWord) {
+      if (refused) {
+        throw new IOException(
+            "the client keeps the body of its request: it waited for 100 Continue, and got the"
+                + " response first; read before sendResponseHeaders");
+      }
       waitsForWord = false;
       connection.output().write("HTTP/1.1 100 Continue\r\n\r\n");
       connection.output().flush();
     }
+  }
+
+  /**
+   * Leaves the body to a client that waits to be told that it may send: the response that follows
+   * tells it not to. A 100 Continue behind that would be taken for content, or for the response to
+   * the next request: RFC 9110, section 10.1.1.
+   */
+  void refuse() {
+    refused = true;
   }
 
   /** Returns whether all of it has been read. */
@@ -133,9 +172,25 @@ final class RequestBody extends InputStream {
     return left > 0;
   }
 
-  /** Returns how the client has broken the rules, or null if it has not. */
-  @Nullable Rejected flaw() {
-    return flaw;
+  /**
+   * Returns how the client has broken the rules, if that is why something was thrown, else null: a
+   * handler may go on after a body that cannot be read, and then fail by its own mistake.
+   */
+  @Nullable Rejected flawBehind(Throwable thrown) {
+    Malformed known = flaw;
+    Throwable e = thrown;
+    for (int depth = 0; known != null && e != null && depth < MOST_CAUSES; depth++) {
+      if (e == known) {
+        return known.why;
+      }
+      e = e.getCause();
+    }
+    return null;
+  }
+
+  /** Ends reading: the exchange is over. */
+  void endReading() {
+    closed = true;
   }
 
   @Override

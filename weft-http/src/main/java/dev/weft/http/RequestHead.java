@@ -2,7 +2,6 @@ package dev.weft.http;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import com.sun.net.httpserver.Headers;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -22,6 +21,9 @@ final class RequestHead {
   /** Of a body whose length its chunks tell. */
   static final long CHUNKED = -1;
 
+  /** What a request for a response without content begins with. */
+  private static final String HEAD = "HEAD ";
+
   private static final int CR = '\r';
   private static final int LF = '\n';
 
@@ -31,7 +33,7 @@ final class RequestHead {
   /** Characters of a target that is a valid URI whatever their order, after a single slash. */
   private static final boolean[] PLAIN = charactersOf("/?-._~!$&'()*+,;=:@");
 
-  /** Those and the others of a target. It has no fragment: RFC 9112, section 3.2. */
+  /** All characters of a target. A target has no fragment: RFC 9112, section 3.2. */
   private static final boolean[] TARGET = charactersOf("/?-._~!$&'()*+,;=:@%[]");
 
   /**
@@ -42,7 +44,7 @@ final class RequestHead {
   private final String method;
   private final String target;
   private final boolean http10;
-  private final Headers headers;
+  private final RequestHeaders headers;
   private @Nullable URI uri;
   private long bodyLength;
   private boolean expectsContinue;
@@ -54,7 +56,7 @@ final class RequestHead {
   private boolean lengthSeen;
   private @Nullable String encodings;
 
-  private RequestHead(String method, String target, boolean http10, Headers headers) {
+  private RequestHead(String method, String target, boolean http10, RequestHeaders headers) {
     this.method = method;
     this.target = target;
     this.http10 = http10;
@@ -97,20 +99,21 @@ final class RequestHead {
   }
 
   /**
-   * Reads the next one, which {@linkplain #hasBegun has begun}.
+   * Reads the next request head, which {@linkplain #hasBegun has begun}.
    *
    * @param whenIncomplete called once, if it has to wait for more of it
    */
   static RequestHead read(Input input, HttpLimits limits, Runnable whenIncomplete)
       throws IOException, Rejected {
-    int length = find(input, limits, whenIncomplete);
-    byte[] bytes = input.bytes();
-    int start = input.start();
-    input.take(length);
     try {
-      return parse(bytes, start, start + length, limits);
+      int length = find(input, limits, whenIncomplete);
+      RequestHead head = parse(input.bytes(), input.start(), input.start() + length, limits);
+      input.take(length);
+      return head;
     } catch (Rejected e) {
-      throw e.toHead(new String(bytes, start, Math.min(5, length), ISO_8859_1).equals("HEAD "));
+      int there = Math.min(HEAD.length(), input.end() - input.start());
+      String first = new String(input.bytes(), input.start(), there, ISO_8859_1);
+      throw e.toHead(first.equals(HEAD));
     }
   }
 
@@ -143,7 +146,7 @@ final class RequestHead {
         whenIncomplete.run();
       }
       seen = end - start;
-      if (!input.more()) {
+      if (!input.more(limits.headBytes())) {
         throw new Rejected(Status.BAD_REQUEST, "the request ends in the middle of its headers");
       }
     }
@@ -247,6 +250,9 @@ final class RequestHead {
     if (!target.chars().allMatch(c -> TARGET[c])) {
       throw bad("the target has a character that is not allowed");
     }
+    if (target.startsWith("//")) { // URI would take the first segment for a host
+      throw bad("the target begins with two slashes");
+    }
     URI parsed;
     try {
       parsed = new URI(target);
@@ -267,6 +273,7 @@ final class RequestHead {
         || !Authority.isValid(authority.getBytes(ISO_8859_1), 0, authority.length())) {
       throw bad("the target has no host, or a user before it");
     }
+    headers.host(authority);
   }
 
   /** Checks each header line and notes those that matter here; returns how many there are. */
@@ -463,7 +470,7 @@ final class RequestHead {
     return http10 ? "HTTP/1.0" : "HTTP/1.1";
   }
 
-  Headers headers() {
+  RequestHeaders headers() {
     return headers;
   }
 

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestHeaders extends Headers {
   private final byte[] lines;
+  private @Nullable String host;
   private @Nullable Headers map;
 
   /**
@@ -26,6 +27,19 @@ final class RequestHeaders extends Headers {
    */
   RequestHeaders(byte[] lines) {
     this.lines = lines;
+  }
+
+  /** Replaces the Host, or adds it, by what the target has: RFC 9112, section 3.2.2. */
+  void host(String authority) {
+    host = authority;
+  }
+
+  /**
+   * Forgets the map, which may take five times the memory of the bytes, on a connection that may
+   * stay for hours; they are parsed again if the handler asks for one.
+   */
+  void forgetMap() {
+    map = null;
   }
 
   private Headers map() {
@@ -51,6 +65,9 @@ final class RequestHeaders extends Headers {
       String value = new String(lines, colon + 1, end - colon - 1, ISO_8859_1);
       parsed.add(new String(lines, at, colon - at, ISO_8859_1), value.strip());
       at = end + 2;
+    }
+    if (host != null) {
+      parsed.set("Host", host);
     }
     return parsed;
   }

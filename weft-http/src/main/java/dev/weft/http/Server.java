@@ -19,7 +19,9 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,21 +48,24 @@ final class Server {
   private static final Duration TICK = Duration.ofSeconds(1).dividedBy(TICKS_A_SECOND);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(5);
 
+  /** How long the acceptor pauses after a failure, as for want of file descriptors. */
+  private static final Duration AFTER_FAILURE = Duration.ofMillis(100);
+
   /** So many make room for new ones at once: to find them costs a look at all. */
   private static final int DROPPED_AT_ONCE = 16;
 
-  private static final System.Logger LOG = System.getLogger("dev.weft.http");
+  static final System.Logger LOG = System.getLogger("dev.weft.http");
 
   private final HttpServer facade;
   private final boolean encrypted;
   private final HttpLimits limits;
   private final Contexts contexts = new Contexts();
 
-  // that of requests which none of the program's contexts is for
+  // the context of requests that match no context of the program
   private final Context nothing;
   private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
 
-  // the size of the set, which would have to count
+  // the size of connections; the set itself would count its elements at each call
   private final AtomicInteger open = new AtomicInteger();
 
   @GuardedBy("this")
@@ -69,11 +74,13 @@ final class Server {
   @GuardedBy("this")
   private @Nullable Fiber<Void> acceptor;
 
+  // ticks while there are connections: a server without any costs nothing
   @GuardedBy("this")
   private @Nullable Timer clock;
 
   private volatile @Nullable Executor executor;
   private volatile @Nullable HttpsConfigurator configurator;
+  private volatile @Nullable Scheduler scheduler;
   private volatile boolean started;
   private volatile boolean stopping;
 
@@ -119,13 +126,16 @@ final class Server {
       throw new IllegalStateException(
           "cannot start a server that has been " + (stopping ? "stopped" : "started"));
     }
-    Scheduler scheduler = Scheduler.current().orElseGet(Scheduler::shared);
+    Scheduler chosen = Scheduler.current().orElseGet(Scheduler::shared);
+    scheduler = chosen;
     started = true;
-    clock = scheduler.timers().every(TICK, this::tick);
-    acceptor = scheduler.go(FiberOptions.named("http-acceptor"), () -> acceptAll(scheduler, at));
+    acceptor = chosen.go(FiberOptions.named("http-acceptor"), () -> acceptAll(chosen, at));
   }
 
-  /** Stops: takes no more requests, waits for those under way for so long, and closes all. */
+  /**
+   * Stops: takes no more requests, waits for those under way for so long, and closes all. With time
+   * to wait, clients of WebSockets are told, which has them end: they would never by themselves.
+   */
   void stop(int seconds) {
     if (seconds < 0) {
       throw new IllegalArgumentException("a delay must be 0 or more seconds, not " + seconds);
@@ -141,6 +151,9 @@ final class Server {
     }
     try {
       connections.stream().filter(c -> !c.isBusy()).forEach(Connection::abort);
+      if (seconds > 0) {
+        connections.forEach(Connection::sayFarewell);
+      }
       awaitIdle(System.nanoTime() + Duration.ofSeconds(seconds).toNanos());
       if (accepting != null) {
         accepting.join();
@@ -150,12 +163,6 @@ final class Server {
     } finally {
       connections.forEach(Connection::abort);
       stopClock();
-    }
-  }
-
-  private synchronized void stopClock() {
-    if (clock != null) {
-      clock.cancel();
     }
   }
 
@@ -169,23 +176,31 @@ final class Server {
 
   private void acceptAll(Scheduler scheduler, TcpListener at) {
     FiberOptions options = FiberOptions.named("http-connection");
+    boolean troubled = false;
     while (!stopping) {
       try {
+        if (troubled) {
+          Fiber.sleep(AFTER_FAILURE);
+        }
         awaitRoom();
         TcpStream stream = at.accept();
+        troubled = false;
         try {
           begin(scheduler, options, stream);
         } catch (IOException | RuntimeException e) {
           stream.close();
-          log(Level.WARNING, "a connection cannot be served", e);
+          LOG.log(Level.WARNING, "a connection cannot be served", e);
         }
       } catch (ClosedChannelException e) {
         return;
       } catch (InterruptedIOException | InterruptedException e) {
         at.close(); // the scheduler has cancelled this fiber, and takes no more work of the server
         return;
-      } catch (IOException e) {
-        log(Level.WARNING, "cannot accept: " + e.getMessage(), e);
+      } catch (IOException | RuntimeException e) {
+        if (!troubled) {
+          LOG.log(Level.WARNING, "cannot accept a connection, told once: " + e.getMessage(), e);
+        }
+        troubled = true; // goes on: the port has no other fiber that accepts
       }
     }
   }
@@ -193,28 +208,38 @@ final class Server {
   private void awaitRoom() throws InterruptedException {
     while (open.get() >= limits.connections() && !stopping) {
       if (limits.dropsIdle()) {
-        dropIdle();
+        idlest(connections).forEach(Connection::abort);
       }
       Fiber.sleep(LOOK_AGAIN);
     }
   }
 
-  /** Closes some of the connections without a request, those first whose time is over first. */
-  private void dropIdle() {
-    connections.stream()
+  /** A connection, and its deadline when it was looked at. */
+  private record Idle(Connection connection, int expires) {}
+
+  /**
+   * Returns some of the connections without a request, the earliest deadline first. Fibers move
+   * deadlines meanwhile, and a sort of values that change may throw: so it sorts copies.
+   */
+  static List<Connection> idlest(Collection<Connection> all) {
+    return all.stream()
         .filter(connection -> !connection.isBusy())
-        .sorted(Comparator.comparingInt(Connection::expires))
+        .map(connection -> new Idle(connection, connection.expires()))
+        .sorted(Comparator.comparingInt(Idle::expires))
         .limit(DROPPED_AT_ONCE)
-        .forEach(Connection::abort);
+        .map(Idle::connection)
+        .toList();
   }
 
   private void begin(Scheduler scheduler, FiberOptions options, TcpStream stream)
       throws IOException {
     stream.option(StandardSocketOptions.TCP_NODELAY, true);
     Connection connection = new Connection(this, transportOf(stream));
-    open.incrementAndGet();
     connections.add(connection);
     try {
+      if (open.getAndIncrement() == 0) {
+        startClock(scheduler);
+      }
       scheduler.go(options, connection::serve);
     } catch (RejectedExecutionException e) {
       ended(connection);
@@ -235,6 +260,15 @@ final class Server {
     }
     InetSocketAddress client = (InetSocketAddress) stream.remoteAddress();
     return new TlsTransport(stream, TlsParameters.engine(chosen, client));
+  }
+
+  /** Does something in a fiber of its own, or nothing if the scheduler has stopped. */
+  void go(String name, Runnable action) {
+    try {
+      Objects.requireNonNull(scheduler).go(FiberOptions.named(name), action::run);
+    } catch (RejectedExecutionException e) {
+      // all connections end with it
+    }
   }
 
   void ended(Connection connection) {
@@ -258,6 +292,29 @@ final class Server {
     int now = tick + 1;
     tick = now;
     connections.forEach(connection -> connection.closeIfExpired(now));
+    if (open.get() == 0) {
+      stopClockIfUnused();
+    }
+  }
+
+  /** Called after the first connection has been counted: {@link #stopClockIfUnused} sees it. */
+  private synchronized void startClock(Scheduler scheduler) {
+    if (clock == null && !stopping) {
+      clock = scheduler.timers().every(TICK, this::tick);
+    }
+  }
+
+  private synchronized void stopClockIfUnused() {
+    if (open.get() == 0) {
+      stopClock();
+    }
+  }
+
+  private synchronized void stopClock() {
+    if (clock != null) {
+      clock.cancel();
+      clock = null;
+    }
   }
 
   /** Returns the present tick of the clock. */
@@ -327,12 +384,6 @@ final class Server {
   private void checkNotStarted() {
     if (started) {
       throw new IllegalStateException("cannot be set any more: the server has been started");
-    }
-  }
-
-  void log(Level level, String message, @Nullable Throwable e) {
-    if (LOG.isLoggable(level)) {
-      LOG.log(level, message, e);
     }
   }
 }

@@ -3,6 +3,10 @@ package dev.weft.http;
 /** What the numbers of responses mean. */
 final class Status {
   static final int SWITCHING_PROTOCOLS = 101;
+
+  /** Lower ones are not those of a response, but of what comes before it: RFC 9110, section 15. */
+  static final int LEAST_FINAL = 200;
+
   static final int NO_CONTENT = 204;
   static final int RESET_CONTENT = 205;
   static final int NOT_MODIFIED = 304;

@@ -1,11 +1,10 @@
 package dev.weft.http;
 
+import dev.weft.http.WebSocketExtensions.Offer;
 import dev.weft.http.WebSocketFrames.Violation;
+import java.net.ProtocolException;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.zip.DataFormatException;
@@ -33,8 +32,15 @@ final class WebSocketDeflate {
   /** The window of java.util.zip, which cannot be made smaller, as a power of two. */
   private static final String WINDOW_BITS = "15";
 
-  /** What a flush ends with; it is not sent, and put back before inflating: section 7.2. */
-  private static final byte[] TAIL = {0, 0, (byte) 0xFF, (byte) 0xFF};
+  /** What a flush ends with, which is not sent: section 7.2.1. */
+  private static final int FLUSHED = 4;
+
+  /**
+   * What is put behind a message when it has been inflated: the end of a flush, section 7.2.2, and
+   * an empty last block. Inflating comes to its end with that, and with no further content, if and
+   * only if the message is whole.
+   */
+  private static final byte[] TAIL = {0, 0, -1, -1, 1, 0, 0, -1, -1};
 
   private static final int LEAST_ROOM = 256;
 
@@ -53,35 +59,22 @@ final class WebSocketDeflate {
    * Returns what to answer to a client's offers, RFC 7692, section 5.1: the first that can be
    * accepted, or empty if none can.
    *
-   * @param offers the elements of Sec-WebSocket-Extensions, in the client's order
+   * @param lines of Sec-WebSocket-Extensions
+   * @throws ProtocolException if they are malformed
    */
-  static Optional<String> answer(List<String> offers) {
-    return offers.stream().filter(WebSocketDeflate::isAcceptable).findFirst().map(offer -> ANSWER);
+  static Optional<String> answer(@Nullable List<String> lines) throws ProtocolException {
+    return WebSocketExtensions.parse(lines).stream()
+        .filter(WebSocketDeflate::isAcceptable)
+        .findFirst()
+        .map(offer -> ANSWER);
   }
 
   private static final String ANSWER = NAME + "; " + SERVER_NO_TAKEOVER + "; " + CLIENT_NO_TAKEOVER;
 
-  private static boolean isAcceptable(String offer) {
-    String[] parts = offer.split(";", -1);
-    if (!parts[0].strip().equalsIgnoreCase(NAME)) {
-      return false;
-    }
-    Map<String, String> parameters = new HashMap<>();
-    for (String part : Arrays.asList(parts).subList(1, parts.length)) {
-      String[] pair = part.split("=", 2);
-      String value = pair.length == 1 ? "" : unquoted(pair[1].strip());
-      if (parameters.put(pair[0].strip().toLowerCase(Locale.ROOT), value) != null) {
-        return false; // twice
-      }
-    }
-    return parameters.entrySet().stream()
-        .allMatch(one -> isAcceptable(one.getKey(), one.getValue()));
-  }
-
-  private static String unquoted(String value) {
-    return value.length() >= 2 && value.startsWith("\"") && value.endsWith("\"")
-        ? value.substring(1, value.length() - 1)
-        : value;
+  private static boolean isAcceptable(Offer offer) {
+    return offer.name().equals(NAME)
+        && offer.parameters().entrySet().stream()
+            .allMatch(one -> isAcceptable(one.getKey(), one.getValue()));
   }
 
   /** Any window of the client's can be inflated; the server's cannot be smaller than it is. */
@@ -119,30 +112,40 @@ final class WebSocketDeflate {
 
   private static byte[] inflate(Inflater inflater, byte[] compressed, int length, int limit)
       throws Violation, DataFormatException {
-    byte[] all = Arrays.copyOf(compressed, length + TAIL.length);
-    System.arraycopy(TAIL, 0, all, length, TAIL.length);
-    inflater.setInput(all);
+    byte[] input = compressed;
+    int end = length;
+    inflater.setInput(input, 0, end);
     int most = Math.min(limit, Integer.MAX_VALUE - LEAST_ROOM) + 1; // one more, to be noticed
     byte[] result = new byte[(int) Math.min(most, Math.max(LEAST_ROOM, 4L * length))];
     int size = 0;
     for (int streams = 1; streams <= MOST_STREAMS; ) {
-      if (size > limit) {
-        throw new Violation(
-            WebSocketClose.TOO_LARGE, "a message has more than " + limit + " bytes");
-      }
       if (size == result.length) {
         result = Arrays.copyOf(result, (int) Math.min(most, 2L * size));
       }
       int count = inflater.inflate(result, size, result.length - size);
       size += count;
+      if (count > 0 && input == TAIL) {
+        throw new DataFormatException("the message ends in the middle of a block");
+      }
+      if (size == most) {
+        throw new Violation(
+            WebSocketClose.TOO_LARGE, "a message has more than " + limit + " bytes");
+      }
       if (inflater.finished()) { // a sender may end its stream and begin another: section 7.2.3.4
         int left = inflater.getRemaining();
+        if (left == 0 && input == TAIL) {
+          return Arrays.copyOf(result, size);
+        }
         inflater.reset();
-        inflater.setInput(all, all.length - left, left);
+        inflater.setInput(input, end - left, left);
         streams++;
-      }
-      if (count == 0 && inflater.needsInput()) {
-        return Arrays.copyOf(result, size);
+      } else if (count == 0 && inflater.needsInput()) {
+        if (input == TAIL) {
+          throw new DataFormatException("the message ends in the middle of a block");
+        }
+        input = TAIL;
+        end = TAIL.length;
+        inflater.setInput(input, 0, end);
       }
     }
     throw new DataFormatException("more than " + MOST_STREAMS + " streams");
@@ -161,13 +164,13 @@ final class WebSocketDeflate {
       while (true) {
         size += deflater.deflate(result, size, result.length - size, Deflater.SYNC_FLUSH);
         if (size < result.length) {
-          int length = size - TAIL.length;
+          int length = size - FLUSHED;
           return length < payload.length ? Arrays.copyOf(result, length) : null;
         }
-        if (size >= payload.length + TAIL.length) {
+        if (size >= payload.length + FLUSHED) {
           return null;
         }
-        result = Arrays.copyOf(result, payload.length + TAIL.length + 1);
+        result = Arrays.copyOf(result, payload.length + FLUSHED + 1);
       }
     } finally {
       deflater.reset();

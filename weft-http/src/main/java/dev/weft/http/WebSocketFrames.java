@@ -54,6 +54,9 @@ final class WebSocketFrames {
   /** So much of an announced payload gets its room before any of it has come. */
   private static final int BELIEVED = 64 * 1024;
 
+  /** How long a compressed message may be at all: an array, with room for its end. */
+  private static final long LONGEST = Integer.MAX_VALUE - 64;
+
   private static final byte[] NOTHING = {};
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -206,7 +209,7 @@ final class WebSocketFrames {
 
   /** How many bytes may come; what cannot be compressed gets a little longer by the attempt. */
   private long most() {
-    return compressed ? limit + (limit >> 8) + 64L : limit;
+    return compressed ? Math.min(LONGEST, (long) limit + (limit >> 8) + 64) : limit;
   }
 
   /** Looks at the first two bytes of a header. */

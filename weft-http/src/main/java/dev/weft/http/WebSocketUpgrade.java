@@ -5,6 +5,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.ProtocolException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class WebSocketUpgrade implements HttpHandler {
   private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
   private static final String VERSION = "13";
+  private static final String EXTENSIONS = "Sec-WebSocket-Extensions";
   private static final int UPGRADE_REQUIRED = 426;
 
   /** How long 16 bytes are in base64, and how long they are. */
@@ -60,20 +62,20 @@ final class WebSocketUpgrade implements HttpHandler {
     Optional<String> subprotocol = choose(tokens(request, "Sec-WebSocket-Protocol").toList());
     subprotocol.ifPresent(chosen -> response.set("Sec-WebSocket-Protocol", chosen));
     Optional<String> deflate =
-        deflateFrom == 0
-            ? Optional.empty()
-            : WebSocketDeflate.answer(tokens(request, "Sec-WebSocket-Extensions").toList());
-    deflate.ifPresent(agreed -> response.set("Sec-WebSocket-Extensions", agreed));
+        deflateFrom == 0 ? Optional.empty() : WebSocketDeflate.answer(request.get(EXTENSIONS));
+    deflate.ifPresent(agreed -> response.set(EXTENSIONS, agreed));
     response.set("Sec-WebSocket-Accept", accept(request.getFirst("Sec-WebSocket-Key")));
-    Upgraded connection = Exchange.of(exchange).upgrade();
-    serve(
+    Exchange own = Exchange.of(exchange);
+    WebSocket socket =
         new WebSocket(
-            connection,
+            own.upgrade(),
             exchange.getRequestURI(),
             request,
             subprotocol,
             limit,
-            deflate.isPresent() ? deflateFrom : 0));
+            deflate.isPresent() ? deflateFrom : 0);
+    own.farewell(() -> socket.close(WebSocketClose.GOING_AWAY, "the server stops"));
+    serve(socket);
   }
 
   // ---- the request ----
@@ -100,10 +102,15 @@ final class WebSocketUpgrade implements HttpHandler {
     if (keys == null || keys.size() != 1 || !isKey(keys.getFirst())) {
       return "Sec-WebSocket-Key must be there once, and 16 bytes in base64";
     }
+    try {
+      WebSocketExtensions.parse(request.get(EXTENSIONS));
+    } catch (ProtocolException e) {
+      return e.getMessage();
+    }
     return null;
   }
 
-  /** Returns the parts of a header that is a list, in one line or several. */
+  /** Returns the parts of a header that is a list of tokens, in one line or several. */
   private static Stream<String> tokens(Headers headers, String name) {
     List<String> lines = headers.get(name);
     return lines == null

@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import dev.weft.testkit.Feature;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -176,6 +177,99 @@ class HttpHardeningTest {
       RawClient.Response response = client.receive(method.equals("HEAD"));
       assertThat(response.headers().get("transfer-encoding")).isEqualTo(encoding);
       assertThat(response.headers().get("content-length")).isEqualTo(told);
+    }
+  }
+
+  /** A client would take the next final response for that of this request. */
+  @ParameterizedTest
+  @ValueSource(ints = {100, 101, 103, 199})
+  void aResponseIsNotAnInterimOne(int status) throws Exception {
+    start(
+        exchange -> {
+          try {
+            exchange.sendResponseHeaders(status, -1);
+          } catch (IllegalArgumentException e) {
+            byte[] why = e.getMessage().getBytes(ISO_8859_1);
+            exchange.sendResponseHeaders(200, why.length);
+            exchange.getResponseBody().write(why);
+            exchange.close();
+          }
+        });
+    try (RawClient client = client()) {
+      assertThat(client.send(GET).receive().body())
+          .isEqualTo("the status of a response must be from 200 to 999, not " + status);
+    }
+  }
+
+  // ---- the connection ----
+
+  /** What the handler says of the connection is kept, and what the server knows is added. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "x, close | GET / HTTP/1.1 | x, close | false",
+        "Close | GET / HTTP/1.1 | close | false",
+        "'x, ,CLOSE,y' | GET / HTTP/1.1 | x, y, close | false",
+        "closed | GET / HTTP/1.1 | closed | true",
+        "Upgrade | 'GET / HTTP/1.1\nConnection: close' | Upgrade, close | false",
+        "keep-alive | 'GET / HTTP/1.1\nConnection: close' | close | false",
+        "Upgrade | 'GET / HTTP/1.0\nConnection: keep-alive' | Upgrade, keep-alive | true",
+        "close | 'GET / HTTP/1.0\nConnection: keep-alive' | close | false",
+      })
+  void optionsOfTheConnectionAreAdded(String set, String request, String told, boolean kept)
+      throws Exception {
+    start(
+        exchange -> {
+          exchange.getResponseHeaders().put("Connection", List.of(set));
+          exchange.sendResponseHeaders(200, -1);
+        });
+    try (RawClient client = client()) {
+      client.send(request + "\nHost: x\n\n");
+      assertThat(client.receive().headers()).containsEntry("connection", told);
+      if (kept) {
+        assertThat(client.send(GET).receive().status()).isEqualTo(200);
+      } else {
+        assertThat(client.hasEnded()).isTrue();
+      }
+    }
+  }
+
+  /** To close a socket with unread bytes resets the connection, and the response may be lost. */
+  @ParameterizedTest
+  @CsvSource({
+    "close, GET / HTTP/1.1",
+    "'', 'GET / HTTP/1.1\nConnection: close'",
+    "'', GET / HTTP/1.0",
+    "fail, GET / HTTP/1.1"
+  })
+  void whatComesTooLateResetsNothing(String handler, String request) throws Exception {
+    CountDownLatch entered = new CountDownLatch(1);
+    CountDownLatch sent = new CountDownLatch(1);
+    start(
+        exchange -> {
+          entered.countDown();
+          try {
+            sent.await();
+          } catch (InterruptedException e) {
+            throw new IOException(e);
+          }
+          if (handler.equals("fail")) {
+            throw new IOException("for a test");
+          }
+          if (handler.equals("close")) {
+            exchange.getResponseHeaders().set("Connection", "close");
+          }
+          exchange.sendResponseHeaders(200, -1);
+        });
+    try (Log _ = new Log();
+        RawClient client = client()) {
+      client.send(request + "\nHost: x\n\n");
+      entered.await();
+      client.send(GET + "x".repeat(20_000)); // the client cannot know yet
+      sent.countDown();
+      assertThat(client.receive().status()).isEqualTo(handler.equals("fail") ? 500 : 200);
+      assertThat(client.hasEndedCleanly()).isTrue();
     }
   }
 
@@ -403,6 +497,87 @@ class HttpHardeningTest {
       assertThat(log.records.getFirst().getThrown()).isNull();
       assertThat(log.records.getFirst().getMessage()).startsWith("POST / is refused: the ");
     }
+  }
+
+  /** The handler has got over the body; what it fails by then is its own. */
+  @Test
+  void aFailureAfterABadBodyIsTheHandlersOwn() throws Exception {
+    CompletableFuture<String> again = new CompletableFuture<>();
+    start(
+        exchange -> {
+          InputStream body = exchange.getRequestBody();
+          String first = "";
+          try {
+            body.readAllBytes();
+          } catch (IOException e) {
+            first = e.getMessage();
+          }
+          try {
+            body.readAllBytes();
+          } catch (IOException e) {
+            again.complete(e.getMessage().equals(first) ? "the same" : e.getMessage());
+          }
+          throw new IllegalStateException("a mistake in the program");
+        });
+    try (Log log = new Log()) {
+      try (RawClient client = client()) {
+        client.send(POST + "Transfer-Encoding: chunked\n\nzz\n1\na\n0\n\n");
+        assertThat(client.receive().status()).isEqualTo(500);
+      }
+      assertThat(again.get()).isEqualTo("the same");
+      assertThat(log.records).hasSize(1);
+      assertThat(log.records.getFirst().getLevel()).isEqualTo(Level.WARNING);
+      assertThat(log.records.getFirst().getThrown()).hasMessage("a mistake in the program");
+    }
+  }
+
+  /** A client that waits to be told that it may send takes what follows for the response. */
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 0, 2})
+  void aBodyThatWasNotAskedForCannotBeReadAfterTheResponse(int length) throws Exception {
+    CompletableFuture<Throwable> seen = new CompletableFuture<>();
+    start(
+        exchange -> {
+          exchange.sendResponseHeaders(403, length);
+          try {
+            exchange.getRequestBody().readAllBytes();
+            seen.complete(new AssertionError("it was read"));
+          } catch (IOException e) {
+            seen.complete(e);
+          }
+          exchange.getResponseBody().write("no".getBytes(ISO_8859_1));
+          exchange.close();
+        });
+    try (RawClient client = client()) {
+      RawClient.Response response =
+          client.send(POST + "Expect: 100-continue\nContent-Length: 5\n\n").receive();
+      assertThat(response.status()).isEqualTo(403);
+      assertThat(response.body()).isEqualTo(length < 0 ? "" : "no");
+      assertThat(client.hasEndedCleanly()).isTrue();
+    }
+    assertThat(seen.get())
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(length < 0 ? "closed" : "100 Continue");
+  }
+
+  /** What is drained behind the response is not handed to a late reader as the end of the body. */
+  @Test
+  void aBodyCannotBeReadAfterTheEndOfTheExchange() throws Exception {
+    CompletableFuture<Throwable> seen = new CompletableFuture<>();
+    start(
+        exchange -> {
+          exchange.sendResponseHeaders(200, -1);
+          try {
+            seen.complete(new AssertionError(exchange.getRequestBody().read()));
+          } catch (IOException e) {
+            seen.complete(e);
+          }
+        });
+    try (RawClient client = client()) {
+      client.send(POST + "Content-Length: 5\n\nhello").receive();
+      assertThat(client.send(GET).receive().status()).isEqualTo(200);
+    }
+    assertThat(seen.get()).isInstanceOf(IOException.class);
   }
 
   /** It has sent all before it looks: a reset connection would lose the answer. */

@@ -39,6 +39,14 @@ final class RawClient implements AutoCloseable {
     return this;
   }
 
+  /** Sends each byte in a packet of its own, unless the server is slower than this client. */
+  RawClient sendByteByByte(String text) throws IOException {
+    for (byte one : text.getBytes(ISO_8859_1)) {
+      socket.getOutputStream().write(one);
+    }
+    return this;
+  }
+
   RawClient end() throws IOException {
     socket.shutdownOutput();
     return this;
@@ -106,6 +114,11 @@ final class RawClient implements AutoCloseable {
     } catch (java.net.SocketException e) {
       return true; // reset: it had sent what nobody read
     }
+  }
+
+  /** Returns whether the next that comes is the end: not a byte, and no reset. */
+  boolean hasEndedCleanly() throws IOException {
+    return input.read() < 0;
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.weft.http;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.weft.testkit.Feature;
 import java.io.IOException;
@@ -82,6 +83,20 @@ class RequestHeadTest {
     }
   }
 
+  /** What holds a head that has not ended yet is no longer than the longest one. */
+  @Test
+  void aHeadHasNoMoreRoomThanItMayTake() {
+    HttpLimits limits = HttpLimits.fromProperties().withHeadBytes(5000);
+    Input input = new Input(new Pieces("GET / HTTP/1.1\r\nA: " + "a".repeat(9000), 1));
+    assertThatThrownBy(
+            () -> {
+              assertThat(input.more()).isTrue();
+              RequestHead.read(input, limits, () -> {});
+            })
+        .isInstanceOf(Rejected.class);
+    assertThat(input.bytes().length).isEqualTo(5001);
+  }
+
   /** Whatever comes is a head, the end, or refused. */
   @Test
   void noBytesDoHarm() throws Exception {
@@ -118,7 +133,8 @@ class RequestHeadTest {
   void aTargetIsParsedWhenItHasToBe() throws Exception {
     assertThat(target("/plain?x=y")).isEqualTo("/plain");
     assertThat(target("/a%20b")).isEqualTo("/a b");
-    assertThat(target("//host/path")).isEqualTo("/path");
+    assertThat(target("/path//b")).isEqualTo("/path//b");
+    assertThat(target("http://host//path")).isEqualTo("//path");
     assertThat(target("http://host/path?x")).isEqualTo("/path");
     assertThat(target("http://host")).isEqualTo("/");
   }

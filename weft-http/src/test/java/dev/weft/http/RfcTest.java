@@ -24,6 +24,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Feature("A2")
 class RfcTest {
   private static final int LEAST_CASES = 200;
+
+  /** Some requests are longer than any limit. */
+  private static final int MOST_PACKETS = 10_000;
+
   private static final Pattern LINE = Pattern.compile("(\\S+)\\s+(\\S+)\\s+(\\S+)\\s+(.*)");
   private static final Pattern ESCAPE =
       Pattern.compile("\\\\([nlcst\\\\]|x[0-9A-F]{2})|\\{(11|10|(.)\\*(\\d+))\\}");
@@ -99,11 +103,31 @@ class RfcTest {
   @ParameterizedTest
   @MethodSource("cases")
   void theServerDoesWhatTheRfcSays(Case one) throws Exception {
+    converse(one, RawClient::sendExactly);
+  }
+
+  static List<Case> shortCases() throws IOException {
+    return cases().stream()
+        .filter(one -> unescaped(one.request()).length() < MOST_PACKETS)
+        .toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("shortCases")
+  void itDoesSoIfEachByteComesAlone(Case one) throws Exception {
+    converse(one, RawClient::sendByteByByte);
+  }
+
+  private interface Sending {
+    RawClient send(RawClient client, String request) throws IOException;
+  }
+
+  private static void converse(Case one, Sending sending) throws Exception {
     String[] parts = one.answers().split(";", -1);
     boolean kept = parts[0].endsWith("+");
     HttpServer asked = one.request().contains(" /none") ? withoutRoot : server;
     try (RawClient client = new RawClient(asked.getAddress())) {
-      client.sendExactly(unescaped(one.request()));
+      sending.send(client, unescaped(one.request()));
       RawClient.Response last = null;
       for (String status : parts[0].substring(0, parts[0].length() - 1).split(",", -1)) {
         last = client.receive(status.endsWith("h"));
@@ -162,6 +186,19 @@ class RfcTest {
             answer(exchange, new String(exchange.getRequestBody().readAllBytes(), ISO_8859_1)));
     server.createContext(
         "/header", exchange -> answer(exchange, exchange.getRequestHeaders().get("X").toString()));
+    server.createContext(
+        "/host", exchange -> answer(exchange, exchange.getRequestHeaders().get("Host").toString()));
+    server.createContext(
+        "/late",
+        exchange -> {
+          exchange.sendResponseHeaders(403, 2);
+          try {
+            exchange.getRequestBody().readAllBytes();
+          } catch (IOException e) {
+            exchange.getResponseBody().write("no".getBytes(ISO_8859_1));
+          }
+          exchange.close();
+        });
     server.createContext(
         "/chunked",
         exchange -> {

@@ -25,6 +25,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.zip.Deflater;
@@ -81,17 +82,68 @@ class WebSocketDeflateTest {
     "false, permessage-deflate; client_max_window_bits=16",
     "false, permessage-deflate; client_max_window_bits=08",
     "false, permessage-deflate; server_no_context_takeover=1",
-    "false, permessage-deflate; server_no_context_takeover; server_no_context_takeover",
+    "true, 'permessage-deflate; client_max_window_bits=\"1\\0\"'",
+    "true, 'x; y=\"a\\b\" ; z , , permessage-deflate'",
     "false, permessage-deflate; unknown",
     "false, permessage-bzip2",
   })
-  void anOfferIsAcceptedIfItCanBeKept(boolean accepted, String offers) {
-    assertThat(WebSocketDeflate.answer(Arrays.asList(offers.split(", ", -1))))
+  void anOfferIsAcceptedIfItCanBeKept(boolean accepted, String offers) throws Exception {
+    for (List<String> lines :
+        List.of(List.of(offers), Arrays.asList(offers.split(", ", -1)))) { // in one line or several
+      assertAnswer(accepted, lines);
+    }
+  }
+
+  private static void assertAnswer(boolean accepted, List<String> lines) throws Exception {
+    assertThat(WebSocketDeflate.answer(lines))
         .isEqualTo(
             accepted
                 ? Optional.of(
                     "permessage-deflate; server_no_context_takeover; client_no_context_takeover")
                 : Optional.empty());
+  }
+
+  /** RFC 6455, section 9.1: a server fails the connection if a value is malformed. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "permessage-deflate; client_max_window_bits=",
+        "permessage-deflate; client_max_window_bits=\"\"",
+        "permessage-deflate; server_no_context_takeover=\"\"",
+        "permessage-deflate; server_no_context_takeover; server_no_context_takeover",
+        "permessage-deflate; x=\"a, permessage-deflate",
+        "x; y=\"a, permessage-deflate, b\"",
+        "x; y=\"a; permessage-deflate\"",
+        "permessage-deflate;",
+        "permessage-deflate; =10",
+        "permessage-deflate x",
+        "permessage deflate",
+        "; server_no_context_takeover",
+        "permessage-deflate; x=a b",
+        "permessage-deflate; x=\"a\"b",
+        "permessage-deflate; x=\"a\\",
+      })
+  void anOfferThatIsMalformedIsRefused(String offers) throws Exception {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext("/", WebSocket.handler(socket -> {}));
+    server.start();
+    try (RawClient client = new RawClient(server.getAddress())) {
+      RawClient.Response response =
+          client
+              .send(
+                  "GET / HTTP/1.1\nHost: x\nUpgrade: websocket\nConnection: Upgrade\n"
+                      + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n"
+                      + "Sec-WebSocket-Version: 13\n"
+                      + "Sec-WebSocket-Extensions: "
+                      + offers
+                      + "\n\n")
+              .receive();
+      assertThat(response.status()).isEqualTo(400);
+      assertThat(response.body()).containsAnyOf("Sec-WebSocket-Extensions", "twice");
+    } finally {
+      server.stop(0);
+    }
   }
 
   @Test
@@ -165,6 +217,52 @@ class WebSocketDeflateTest {
                 frame(FIN | PING, bytes("between")),
                 frame(FIN | CONTINUATION, Arrays.copyOfRange(all, 3, all.length))))
         .isEqualTo(new WebSocket.Text("Hello"));
+  }
+
+  /** A message that lacks its last bytes is not a shorter one. */
+  @Test
+  void aMessageThatIsCutShortIsRefused() throws Exception {
+    Random random = new Random(4);
+    StringBuilder words = new StringBuilder();
+    for (int i = 0; i < 300; i++) {
+      words.append(Integer.toString(random.nextInt(1000), 36)).append(' ');
+    }
+    for (byte[] whole :
+        new byte[][] {
+          hex("f2 48 cd c9 c9 07 00"),
+          hex("00 05 00 fa ff 48 65 6c 6c 6f 00"),
+          hex("f3 48 cd c9 c9 07 00 00"),
+          deflated(bytes(words.toString())),
+          deflated(new byte[50_000]),
+        }) {
+      assertThat(receive(frame(FIN | RSV1 | BINARY, whole))).isNotNull();
+      int first = whole[0] == 0 ? 2 : 0; // 00 is an empty message
+      for (int length = first; length < whole.length; length++) {
+        assertRefused(
+            1002,
+            "a message cannot be decompressed",
+            frame(FIN | RSV1 | BINARY, Arrays.copyOf(whole, length)));
+      }
+    }
+  }
+
+  /** RFC 7692, section 7.2.3.6: no bytes are not what an empty message is compressed to. */
+  @Test
+  void anEmptyMessageIsAnEmptyBlock() throws Exception {
+    for (String empty : new String[] {"00", "02 00", "03 00 00"}) {
+      assertThat(receive(frame(FIN | RSV1 | TEXT, hex(empty)))).isEqualTo(new WebSocket.Text(""));
+    }
+    assertRefused(1002, "a message cannot be decompressed", frame(FIN | RSV1 | TEXT, new byte[0]));
+  }
+
+  @Test
+  void withoutALimitCompressedMessagesAreTaken() throws Exception {
+    byte[] payload = new byte[1000];
+    assertThat(
+            new Memory(frame(FIN | RSV1 | BINARY, deflated(payload)))
+                .socket(Integer.MAX_VALUE, 100)
+                .receive())
+        .contains(new WebSocket.Binary(payload));
   }
 
   @Test

@@ -791,6 +791,60 @@ class WebSocketTest {
     }
   }
 
+  /** A WebSocket never ends by itself: to wait for it as for a request would be in vain. */
+  @Test
+  void stoppingTheServerInAWhileTellsSockets() throws Exception {
+    URI uri = serve(tellingTheEnd());
+    Client polite = new Client(uri);
+    polite.send("hello");
+    assertThat(polite.next()).isEqualTo("hello");
+    try (Raw silent = Raw.open(uri)) {
+      long start = System.nanoTime();
+      servers.getFirst().stop(20);
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+      assertThat(polite.next()).isEqualTo("close 1001 the server stops");
+      assertThat(silent.next()).hasToString("close 1001 the server stops");
+      assertThat(silent.isAtEnd()).isTrue();
+    }
+    for (int i = 0; i < 2; i++) {
+      assertThat(next(told)).isEqualTo("1001 the server stops");
+      assertThat(next(told)).isEqualTo(false);
+    }
+  }
+
+  /** One that a request becomes while the server waits for that. */
+  @Test
+  void aSocketThatBeginsWhileTheServerStops() throws Exception {
+    CountDownLatch entered = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    HttpHandler upgrade = WebSocket.handler(tellingTheEnd());
+    URI uri =
+        serveHttp(
+            exchange -> {
+              entered.countDown();
+              try {
+                go.await();
+              } catch (InterruptedException e) {
+                throw new IOException(e);
+              }
+              upgrade.handle(exchange);
+            });
+    try (Raw idle = Raw.connect(uri);
+        Raw raw = Raw.connect(uri)) {
+      raw.send(bytes(request()));
+      entered.await();
+      Thread stopping = Thread.ofPlatform().start(() -> servers.getFirst().stop(20));
+      assertThat(idle.isAtEnd()).isTrue(); // so it is stopping
+      long start = System.nanoTime();
+      go.countDown();
+      assertThat(raw.head()).startsWith("HTTP/1.1 101 ");
+      assertThat(raw.next()).hasToString("close 1001 the server stops");
+      stopping.join();
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+    }
+    assertThat(next(told)).isEqualTo("1001 the server stops");
+  }
+
   // ---- upgrades ----
 
   @Test

@@ -14,9 +14,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Users, and how they log in: by a password, which is dear to check, or by a token that the server
- * gave them after that, which is cheap. A token is 256 random bits; the store has its SHA-256, so a
- * stolen database lets nobody in.
+ * Users, and how they log in: by a password, which is expensive to check, or by a token that the
+ * server gave them after that, which is cheap. A token is 256 random bits; the store has its
+ * SHA-256, so a stolen database lets nobody in.
  */
 final class Accounts {
   private static final Duration TOKEN_LIFE = Duration.ofDays(30);
@@ -150,6 +150,11 @@ final class Accounts {
   /** Returns how many hashes of passwords were asked for and had their turn. */
   long hashes() {
     return lane.done();
+  }
+
+  /** Returns how many hashes of passwords wait for their turn. */
+  int waiting() {
+    return lane.waiting();
   }
 
   void forget(String token) {

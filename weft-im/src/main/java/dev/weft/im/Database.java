@@ -36,11 +36,16 @@ import org.jspecify.annotations.Nullable;
  * handed out.
  *
  * <p>An embedded database closes itself when a write fails, as on a full disk. It is then opened
- * again, every second until that works. The ids that are given out after that begin behind a gap: a
- * message of the failed transaction may have been read, and no other may get its id.
+ * again, every second until that works.
+ *
+ * <p>Whenever the file of an embedded database is opened, the ids that are given out begin behind a
+ * gap. A message can be read before its transaction is forced; if that fails, or the power does,
+ * the message is gone, but clients know it by its id, and no other message may get that.
  */
 final class Database implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("dev.weft.im");
+
+  private static final String H2 = "jdbc:h2:";
 
   /** How long a call waits for a connection before it fails. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -54,7 +59,7 @@ final class Database implements AutoCloseable {
   /** The journal, the feed, the marks, the events and the presence: each makes one call at once. */
   private static final int FOR_NODE = 5;
 
-  /** More than one transaction stores. */
+  /** More ids than the one transaction that may be lost gives out. */
   private static final long GAP = 1000;
 
   /** What H2 says when it is closed, or cannot go on: see org.h2.api.ErrorCode. */
@@ -81,6 +86,9 @@ final class Database implements AutoCloseable {
     // true if calls wait for files, not for a server: that no hook can make a fiber's wait, so they
     // are made on helper threads
     private final boolean usesFiles;
+
+    // whether a change of these files is forced to the disk before the call returns
+    private final boolean forces;
     private final DiskSpace space;
 
     // true since a failure, until something works again: each trouble is told once
@@ -93,9 +101,10 @@ final class Database implements AutoCloseable {
     // what an embedded database closed itself with, until it is open again
     private volatile @Nullable SQLException broken;
 
-    private Shared(HikariConfig config, boolean usesFiles, DiskSpace space) {
+    private Shared(HikariConfig config, boolean usesFiles, boolean forces, DiskSpace space) {
       this.config = config;
       this.usesFiles = usesFiles;
+      this.forces = forces;
       this.space = space;
       this.pool = new HikariDataSource(config);
     }
@@ -109,16 +118,20 @@ final class Database implements AutoCloseable {
     this.lane = lane;
   }
 
-  /** Opens one; throws if it cannot be reached. */
-  static Database open(String url) {
+  /**
+   * Opens one; throws if it cannot be reached.
+   *
+   * @param forces whether H2 forces each change of its file to the disk
+   */
+  static Database open(String url, boolean forces) {
     HikariConfig config = new HikariConfig();
-    boolean isH2 = url.startsWith("jdbc:h2:");
+    boolean isH2 = url.startsWith(H2);
     config.setJdbcUrl(isH2 ? withoutHookOfItsOwn(url) : url);
     config.setMaximumPoolSize(FOR_SESSIONS + FOR_NODE);
     config.setConnectionTimeout(PATIENCE.toMillis());
     config.setPoolName("weft-im");
     if (isH2) {
-      config.setConnectionInitSql("SET WRITE_DELAY 0"); // stored means now, not soon
+      config.setConnectionInitSql("SET WRITE_DELAY 0"); // a commit is written at once
     } else {
       config.addDataSourceProperty("socketTimeout", "30"); // seconds, for a server that is stuck
       config.addDataSourceProperty("tcpKeepAlive", "true");
@@ -126,7 +139,7 @@ final class Database implements AutoCloseable {
     try {
       boolean usesFiles = isH2 && !url.startsWith("jdbc:h2:mem:");
       DiskSpace space = usesFiles ? DiskSpace.of(url) : DiskSpace.unlimited();
-      return new Database(new Shared(config, usesFiles, space), Lane.SESSIONS);
+      return new Database(new Shared(config, usesFiles, usesFiles && forces, space), Lane.SESSIONS);
     } catch (RuntimeException e) {
       throw new StoreException(
           "cannot open the database %s: %s".formatted(withoutSecrets(url), e.getMessage()), e);
@@ -143,6 +156,11 @@ final class Database implements AutoCloseable {
   private static String withoutSecrets(String url) {
     int end = url.indexOf('?') >= 0 ? url.indexOf('?') : url.indexOf(';');
     return end < 0 ? url : url.substring(0, end);
+  }
+
+  /** Returns whether it is H2, else it is PostgreSQL: they use indexes in different ways. */
+  boolean isH2() {
+    return shared.config.getJdbcUrl().startsWith(H2);
   }
 
   /** Returns the same database for calls of a lane. */
@@ -171,22 +189,35 @@ final class Database implements AutoCloseable {
     T read(ResultSet row) throws SQLException;
   }
 
-  interface Preparation {
-    void with(Connection connection) throws SQLException;
-  }
-
-  /** Makes the tables, also on a disk that is full: they may be there. */
-  void prepare(Preparation preparation) {
+  /**
+   * Makes the tables, also on a disk that is full: they may be there. They are forced, and with
+   * them the header of a new file, without which H2 cannot open it again.
+   *
+   * @param preparation returns whether there was nothing before
+   */
+  void prepare(Work<Boolean> preparation) {
     call(
         "make the tables",
-        connection -> {
-          preparation.with(connection);
-          return true;
-        });
+        thenForced(
+            connection -> {
+              boolean isNew = preparation.with(connection);
+              return isNew || !shared.usesFiles || leaveGap(connection);
+            }));
+  }
+
+  private static boolean leaveGap(Connection connection) throws SQLException {
+    return inTransaction(
+        connection,
+        within -> update(within, "UPDATE im_counter SET last_id = last_id + ?", GAP) == 1);
   }
 
   <T> List<T> ask(String question, Reader<T> reader, @Nullable Object... values) {
     return call("read", connection -> ask(connection, question, reader, values));
+  }
+
+  /** Asks several questions over one connection. */
+  <T> T read(Work<T> work) {
+    return call("read", work);
   }
 
   /** Changes something, if there is room on the disk. */
@@ -194,7 +225,22 @@ final class Database implements AutoCloseable {
     if (shared.space.isShort()) {
       throw diskIsFull(doing, null);
     }
-    return call(doing, work);
+    return call(doing, thenForced(work));
+  }
+
+  /**
+   * Returns work that forces its change to the disk. H2 never does that by itself while it is open:
+   * what was not forced may be lost when the power fails, and the order of its writes with it, so
+   * that H2 may not open the file again.
+   */
+  private <T> Work<T> thenForced(Work<T> work) {
+    return shared.forces
+        ? connection -> {
+          T result = work.with(connection);
+          update(connection, "CHECKPOINT SYNC");
+          return result;
+        }
+        : work;
   }
 
   /** Makes a change that takes place as a whole, or not at all. */
@@ -306,7 +352,7 @@ final class Database implements AutoCloseable {
   private static StoreException diskIsFull(String doing, @Nullable Throwable cause) {
     return new StoreException(
         "cannot " + doing + ": the disk is full",
-        "the disk of the server is full, so nothing was stored; try again later",
+        "the disk of the server is full, so this was not done; try again later",
         cause);
   }
 
@@ -366,7 +412,7 @@ final class Database implements AutoCloseable {
     shared.pool.close();
     HikariDataSource fresh = new HikariDataSource(shared.config);
     try (Connection connection = fresh.getConnection()) {
-      update(connection, "UPDATE im_counter SET last_id = last_id + ?", GAP);
+      thenForced(Database::leaveGap).with(connection);
     } catch (SQLException | RuntimeException e) {
       fresh.close();
       throw e;

@@ -83,7 +83,7 @@ final class Feed implements AutoCloseable {
         }
       }
       hub.deliver(messages, members);
-      Fiber.yield(); // to the writers: a queue that grows should mean that a client is slow
+      Fiber.yield(); // lets the writers run: a queue that grows then means that a client is slow
     }
   }
 

@@ -6,9 +6,11 @@ import dev.weft.im.Refusal.Code;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -16,26 +18,103 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The way to compute hashes of passwords, of which each takes a core for a while and much memory: a
- * few at a time. Places take turns, and callers of one place are served first come, first served,
- * so a place that asks for many waits for its own.
+ * few at a time. Sites take turns, the places of a site take turns for its turn, and callers of one
+ * place are served first come, first served, so a site or place that asks for many waits for its
+ * own. When the lane is full the newest caller of the longest queue is refused.
  */
 final class HashLane {
   /*
    * Invariants, whenever the lock is free:
-   *  - running <= width; running < width => waiting is empty.
-   *  - Each queue in waiting has a caller. The first queue is that of the place that was served
-   *    longest ago.
+   *  - running <= width; running < width => nobody is waiting.
    *  - A caller that has its turn has been counted in running.
    */
+
+  /** A caller that waits. */
+  private static final class Turn extends CountDownLatch {
+    // set before the latch opens, if the caller was refused
+    private volatile boolean refused;
+
+    Turn() {
+      super(1);
+    }
+  }
+
+  /**
+   * Callers in a row, or several such queues by names, which take turns: the first is that which
+   * was served longest ago. Queues without callers are removed.
+   */
+  private static final class Queue {
+    private final Deque<Turn> callers = new ArrayDeque<>(1);
+    private final SequencedMap<String, Queue> parts = new LinkedHashMap<>(2);
+    private int size;
+
+    void add(List<String> path, Turn turn) {
+      size++;
+      if (path.isEmpty()) {
+        callers.add(turn);
+      } else {
+        parts
+            .computeIfAbsent(path.getFirst(), name -> new Queue())
+            .add(path.subList(1, path.size()), turn);
+      }
+    }
+
+    Turn next() {
+      size--;
+      Map.Entry<String, Queue> first = parts.pollFirstEntry();
+      if (first == null) {
+        return callers.remove();
+      }
+      Turn turn = first.getValue().next();
+      if (first.getValue().size > 0) {
+        parts.put(first.getKey(), first.getValue()); // behind all others
+      }
+      return turn;
+    }
+
+    /**
+     * Takes out the caller to be refused; of queues of one length it is that of the last. The
+     * search through all of them costs no more than the query for the user before it.
+     */
+    Turn newestOfLongest() {
+      size--;
+      if (parts.isEmpty()) {
+        return callers.removeLast();
+      }
+      String longest = parts.firstEntry().getKey();
+      int most = 0;
+      for (Map.Entry<String, Queue> part : parts.entrySet()) {
+        if (part.getValue().size >= most) {
+          longest = part.getKey();
+          most = part.getValue().size;
+        }
+      }
+      Turn turn = Objects.requireNonNull(parts.get(longest)).newestOfLongest();
+      parts.computeIfPresent(longest, (name, part) -> part.size == 0 ? null : part);
+      return turn;
+    }
+
+    /** Returns false if the caller is not there any more. */
+    boolean remove(List<String> path, Turn turn) {
+      boolean removed;
+      if (path.isEmpty()) {
+        removed = callers.remove(turn);
+      } else {
+        Queue part = parts.get(path.getFirst());
+        removed = part != null && part.remove(path.subList(1, path.size()), turn);
+        parts.computeIfPresent(path.getFirst(), (name, left) -> left.size == 0 ? null : left);
+      }
+      size -= removed ? 1 : 0;
+      return removed;
+    }
+  }
+
   private final int width;
   private final int mostWaiting;
   private final Duration patience;
 
   @GuardedBy("this")
-  private final Map<String, Deque<CountDownLatch>> waiting = new LinkedHashMap<>();
-
-  @GuardedBy("this")
-  private int callers;
+  private final Queue waiting = new Queue(); // by sites, then places
 
   @GuardedBy("this")
   private int running;
@@ -62,9 +141,10 @@ final class HashLane {
    * @throws Refusal if too many wait, or it takes too long
    */
   <T> T run(String place, Callable<T> work) throws Refusal, InterruptedException {
-    CountDownLatch turn = enter(place);
+    List<String> path = List.of(Place.siteOf(place), place);
+    Turn turn = enter(path);
     if (turn != null) {
-      await(place, turn);
+      await(path, turn);
     }
     try {
       return Weft.blocking(work);
@@ -79,7 +159,7 @@ final class HashLane {
 
   /** Returns how many callers wait for their turn. */
   synchronized int waiting() {
-    return callers;
+    return waiting.size;
   }
 
   /** Returns how many callers have had their turn. */
@@ -88,61 +168,48 @@ final class HashLane {
   }
 
   /** Returns null if it may run at once. */
-  private synchronized @Nullable CountDownLatch enter(String place) throws Refusal {
+  private synchronized @Nullable Turn enter(List<String> path) {
     if (running < width) {
       running++;
       return null;
     }
-    if (callers == mostWaiting) {
-      throw busy();
+    Turn turn = new Turn();
+    waiting.add(path, turn);
+    if (waiting.size > mostWaiting) {
+      Turn dropped = waiting.newestOfLongest();
+      dropped.refused = true;
+      dropped.countDown();
     }
-    callers++;
-    CountDownLatch turn = new CountDownLatch(1);
-    waiting.computeIfAbsent(place, name -> new ArrayDeque<>()).add(turn);
     return turn;
   }
 
-  private void await(String place, CountDownLatch turn) throws Refusal, InterruptedException {
+  private void await(List<String> path, Turn turn) throws Refusal, InterruptedException {
     boolean came = false;
     try {
       came = turn.await(patience.toNanos(), TimeUnit.NANOSECONDS);
     } finally {
       if (!came) {
-        giveUp(place, turn);
+        giveUp(path, turn);
       }
     }
-    if (!came) {
+    if (!came || turn.refused) {
       throw busy();
     }
   }
 
-  private synchronized void giveUp(String place, CountDownLatch turn) {
-    Deque<CountDownLatch> ofPlace = waiting.get(place);
-    if (ofPlace != null && ofPlace.remove(turn)) {
-      callers--;
-      if (ofPlace.isEmpty()) {
-        waiting.remove(place);
-      }
-    } else {
+  private synchronized void giveUp(List<String> path, Turn turn) {
+    if (!waiting.remove(path, turn) && !turn.refused) {
       leave(); // the turn came at that moment
     }
   }
 
   private synchronized void leave() {
     done++;
-    Iterator<Map.Entry<String, Deque<CountDownLatch>>> places = waiting.entrySet().iterator();
-    if (!places.hasNext()) {
+    if (waiting.size == 0) {
       running--;
-      return;
+    } else {
+      waiting.next().countDown();
     }
-    Map.Entry<String, Deque<CountDownLatch>> next = places.next();
-    places.remove();
-    callers--;
-    CountDownLatch turn = next.getValue().remove();
-    if (!next.getValue().isEmpty()) {
-      waiting.put(next.getKey(), next.getValue()); // behind all others
-    }
-    turn.countDown();
   }
 
   private static Refusal busy() {

@@ -87,7 +87,7 @@ final class Hub {
     for (Session session : List.copyOf(sessions.getOrDefault(name, List.of()))) {
       session.outbox().offer(line, id);
       if (session.outbox().isEnding()) {
-        detach(session); // it reads too slowly
+        detach(session); // its client reads too slowly
       }
     }
   }

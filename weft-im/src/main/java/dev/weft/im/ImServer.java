@@ -61,7 +61,8 @@ public final class ImServer implements AutoCloseable {
               .formatted(stopped ? "stopped" : "started"));
     }
     Scheduler scheduler = Scheduler.current().orElseGet(Scheduler::shared);
-    Node starting = new Node(openStore(), scheduler, config.redis, config.beat, config.limits);
+    Limits limits = config.limits.apply(Limits.ofHeap(config.tls != null));
+    Node starting = new Node(openStore(), scheduler, config.redis, config.beat, limits);
     try {
       lines =
           new LineEndpoint(
@@ -72,7 +73,7 @@ public final class ImServer implements AutoCloseable {
               new InetSocketAddress(config.host, config.webPort),
               config.tls,
               new WebEndpoint.Trust(config.origins, config.behindProxy),
-              config.limits.connections());
+              limits.connections());
     } catch (IOException | RuntimeException e) {
       if (lines != null) {
         lines.close();
@@ -93,7 +94,7 @@ public final class ImServer implements AutoCloseable {
       url = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
     }
     try {
-      return SqlStore.open(url);
+      return SqlStore.open(url, config.forces);
     } catch (StoreException e) {
       throw new IllegalStateException(e.getMessage(), e);
     }
@@ -143,9 +144,10 @@ public final class ImServer implements AutoCloseable {
     private int linePort;
     private int webPort;
     private @Nullable String database;
+    private boolean forces = true;
     private @Nullable String redis;
     private Duration beat = Duration.ofSeconds(5);
-    private Limits limits = Limits.ofHeap();
+    private UnaryOperator<Limits> limits = UnaryOperator.identity();
     private @Nullable Tls tls;
     private boolean behindProxy;
     private List<String> origins = List.of();
@@ -157,6 +159,7 @@ public final class ImServer implements AutoCloseable {
       linePort = original.linePort;
       webPort = original.webPort;
       database = original.database;
+      forces = original.forces;
       redis = original.redis;
       beat = original.beat;
       limits = original.limits;
@@ -200,6 +203,17 @@ public final class ImServer implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Sets whether H2 forces each change of its file to the disk before the change is acknowledged;
+     * true unless told otherwise. Without that a power failure may lose what was acknowledged, or
+     * leave a file that H2 cannot open; the kill of the process loses nothing in either case.
+     * PostgreSQL has settings of its own.
+     */
+    public Builder force(boolean isForced) {
+      forces = isForced;
+      return this;
+    }
+
     /** Sets the Redis that the servers of one database share, as {@code redis://host:port}. */
     public Builder redis(String url) {
       if (!url.startsWith("redis://") && !url.startsWith("rediss://")) {
@@ -223,8 +237,7 @@ public final class ImServer implements AutoCloseable {
       if (most < 1) {
         throw new IllegalArgumentException("connections must be 1 or more, not " + most);
       }
-      limits = limits.withConnections(most);
-      return this;
+      return limits(all -> all.withConnections(most));
     }
 
     /**
@@ -256,7 +269,8 @@ public final class ImServer implements AutoCloseable {
 
     /** Sets what clients may take. */
     Builder limits(UnaryOperator<Limits> change) {
-      limits = change.apply(limits);
+      UnaryOperator<Limits> before = limits;
+      limits = all -> change.apply(before.apply(all));
       return this;
     }
 

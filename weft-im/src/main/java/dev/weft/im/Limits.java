@@ -21,19 +21,30 @@ record Limits(
     Duration stall) {
   private static final long MIB = 1 << 20;
 
-  /** For each so many bytes of the heap there may be one connection. */
-  private static final long HEAP_FOR_CONNECTION = 32 * 1024;
+  /**
+   * For each so many bytes of the heap there may be one connection. Before it logs in a client can
+   * fill 12 KB with a line that it does not end and 13 KB with the head of a request at the web
+   * port, which has as many connections of its own, or 38 KB with the message of a WebSocket, each
+   * with its fiber; the rest is for what waits for users.
+   */
+  private static final long HEAP_FOR_CONNECTION = 64 * 1024;
+
+  /**
+   * With TLS a line takes 62 KB, a head 54 KB and a WebSocket 71 KB: the JDK's buffers are long.
+   */
+  private static final long HEAP_FOR_ENCRYPTED = 192 * 1024;
 
   private static final int MOST_CONNECTIONS = 1_000_000;
 
   /** Returns those that suit the heap of this process. */
-  static Limits ofHeap() {
+  static Limits ofHeap(boolean encrypted) {
     long heap = Runtime.getRuntime().maxMemory();
+    long forConnection = encrypted ? HEAP_FOR_ENCRYPTED : HEAP_FOR_CONNECTION;
     return new Limits(
         MIB,
         8 * MIB,
         heap / 8,
-        (int) Math.min(MOST_CONNECTIONS, heap / HEAP_FOR_CONNECTION),
+        (int) Math.min(MOST_CONNECTIONS, heap / forConnection),
         Duration.ofSeconds(90),
         Duration.ofSeconds(30));
   }

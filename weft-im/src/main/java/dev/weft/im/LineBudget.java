@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -26,13 +27,20 @@ final class LineBudget {
     /** So many long answers of one user are computed at once: others want the database too. */
     private static final int READS_AT_ONCE = 2;
 
-    /** So many of its connections may wait for that. */
-    private static final int MOST_READERS = 32;
+    /** So many of its commands, of any kind, are carried out at once. */
+    private static final int COMMANDS_AT_ONCE = 4;
+
+    /** So many of its connections may read, or wait for that. */
+    static final int MOST_READERS = 32;
+
+    /** The same for what was missed: a user may come back on many connections at once. */
+    static final int MOST_RETURNING = 256;
 
     private final String user;
     private final AtomicLong bytes = new AtomicLong();
     private final Semaphore reads = new Semaphore(READS_AT_ONCE);
-    private final Semaphore readers = new Semaphore(MOST_READERS);
+    private final Semaphore commands = new Semaphore(COMMANDS_AT_ONCE);
+    private final AtomicInteger readers = new AtomicInteger();
 
     // guarded by the map of accounts
     private final Set<Outbox> outboxes = new HashSet<>();
@@ -45,9 +53,21 @@ final class LineBudget {
       return reads;
     }
 
-    /** Returns the places of those that have or wait for one of {@link #reads}. */
-    Semaphore readers() {
-      return readers;
+    Semaphore commands() {
+      return commands;
+    }
+
+    /** Counts a connection that has or waits for one of {@link #reads}, unless there are many. */
+    boolean enterReaders(int most) {
+      if (readers.incrementAndGet() > most) {
+        readers.decrementAndGet();
+        return false;
+      }
+      return true;
+    }
+
+    void leaveReaders() {
+      readers.decrementAndGet();
     }
   }
 

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 final class LineWire implements Wire {
   private static final int FIRST_ROOM = 512;
 
+  /** For the longest line and its end: a client that never ends its line fills no more. */
+  private static final int MOST_ROOM = Command.MOST_BYTES + 2;
+
   private final ByteStream stream;
   private final String place;
 
@@ -71,7 +74,7 @@ final class LineWire implements Wire {
       end -= begin;
       begin = 0;
     } else if (end == buffer.length) {
-      buffer = Arrays.copyOf(buffer, 2 * buffer.length);
+      buffer = Arrays.copyOf(buffer, Math.min(MOST_ROOM, 2 * buffer.length));
     }
     searched = end;
   }

@@ -63,7 +63,7 @@ final class Node implements AutoCloseable {
             new HashLane(hashesAtOnce, MOST_HASHES, LONGEST_HASH_QUEUE),
             new LoginGuard(System::nanoTime));
     long last = store.lastId();
-    presence = new Presence(scheduler, this::announce);
+    presence = new Presence(scheduler, System::nanoTime, this::announce);
     hub = new Hub(presence, last);
     feed = new Feed(ownStore, hub, scheduler, redis == null ? Duration.ZERO : beat);
     events = new Events(ownStore, hub, scheduler);

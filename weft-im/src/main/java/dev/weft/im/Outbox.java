@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * it. The fiber exists only while there is something to write: an idle connection has none.
  *
  * <p>The session itself {@linkplain #send sends}, and waits while too much is queued: a client that
- * does not read is not read from. Others {@linkplain #offer offer}, and never wait: if there is no
- * room the client is too slow, and the connection ends with BYE.
+ * does not read is not read from. The hub and the feed {@linkplain #offer offer}, and never wait:
+ * if there is no room the client is too slow, and the connection ends with BYE.
  *
  * <p>The file is long because the senders, the writer and the end share one lock and the invariants
  * below: a part of it could not be read alone.
@@ -122,7 +122,7 @@ final class Outbox {
   private volatile long writingSince;
 
   /**
-   * Creates it.
+   * Creates an empty outbox.
    *
    * @param delivered called with the id of each message that was written, or a later one
    */
@@ -199,8 +199,8 @@ final class Outbox {
   }
 
   /**
-   * Sends what was held, and holds no more. First it waits until all before is written: else what
-   * the client has missed could fill the queue, and it would seem slow.
+   * Sends the held lines, after all earlier lines are written, and stops holding. Without the wait
+   * the messages that the client has missed could fill the queue, and the client would seem slow.
    */
   void release() throws InterruptedException, Ended {
     lock.lockInterruptibly();

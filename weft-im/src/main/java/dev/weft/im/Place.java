@@ -14,6 +14,7 @@ import java.util.Optional;
  */
 final class Place {
   private static final int NETWORK_BYTES = 8;
+  private static final int SITE_WORDS = 3;
 
   private Place() {}
 
@@ -41,6 +42,17 @@ final class Place {
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }
+  }
+
+  /**
+   * Returns the site of a place, which may have many: the first 48 bits of an address of IPv6, as
+   * providers give to a customer, or the address of IPv4 itself.
+   */
+  static String siteOf(String place) {
+    String[] words = place.split(":", SITE_WORDS + 1);
+    return words.length > SITE_WORDS
+        ? String.join(":", Arrays.copyOf(words, SITE_WORDS)) + "::/48"
+        : place;
   }
 
   private static String of(InetAddress address) {

@@ -6,22 +6,38 @@ import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
 import dev.weft.channel.Channel;
 import dev.weft.channel.ChannelClosedException;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
+import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
-/** Which users are logged in, and on which nodes; a fiber tells the changes. */
+/**
+ * Which users are logged in, and on which nodes; a fiber announces the changes. An announcement
+ * costs a query and a line for each user that shares a room, so it is made only if the user is
+ * still as it says: for a user that comes and goes all the time there is one.
+ */
 final class Presence implements AutoCloseable {
   /*
    * Invariants, whenever the lock is free:
-   *  - A user is online if and only if some node has it.
-   *  - The changes that were sent, in order, lead from nobody to the users online.
+   *  - Some node has a user if and only if the user is in nodesOfUser.
+   *  - What was announced, in order, leads from nobody to the users in nodesOfUser, without those
+   *    in coming, and with those in leaving.
+   *  - A user in coming is in nodesOfUser, and a user in leaving is not.
    */
   private static final String HERE = "";
+
+  /** A user that is back within this time was never away, as far as others are told. */
+  static final Duration AWAY_AFTER = Duration.ofMillis(1500);
 
   /** Tells that a user has come or gone. */
   private record Change(String user, boolean online) {}
@@ -32,7 +48,15 @@ final class Presence implements AutoCloseable {
   @GuardedBy("this")
   private final Map<String, Integer> nodesOfUser = new HashMap<>();
 
-  private final Channel<Change> changes = Channel.unlimited();
+  @GuardedBy("this")
+  private final SequencedSet<String> coming = new LinkedHashSet<>();
+
+  // with the time at which it is announced, in this order
+  @GuardedBy("this")
+  private final SequencedMap<String, Long> leaving = new LinkedHashMap<>();
+
+  private final Channel<Boolean> changed = Channel.buffered(1);
+  private final LongSupplier nanoTime;
   private final BiConsumer<String, Boolean> announce;
   private final Fiber<Void> announcer;
 
@@ -40,7 +64,8 @@ final class Presence implements AutoCloseable {
   private volatile Consumer<String> changedHere = user -> {};
 
   /** Creates one that announces users, with whether they are online; that may wait. */
-  Presence(Scheduler scheduler, BiConsumer<String, Boolean> announce) {
+  Presence(Scheduler scheduler, LongSupplier nanoTime, BiConsumer<String, Boolean> announce) {
+    this.nanoTime = nanoTime;
     this.announce = announce;
     this.announcer = scheduler.go(FiberOptions.named("im-presence"), this::announceAll);
   }
@@ -68,8 +93,9 @@ final class Presence implements AutoCloseable {
     return List.copyOf(usersByNode.getOrDefault(HERE, Set.of()));
   }
 
+  /** Returns whether a user is online, as far as others have been told or will be at once. */
   synchronized boolean isOnline(String user) {
-    return nodesOfUser.containsKey(user);
+    return nodesOfUser.containsKey(user) || leaving.containsKey(user);
   }
 
   /** Returns the other nodes that are known. */
@@ -97,7 +123,7 @@ final class Presence implements AutoCloseable {
         nodesOfUser.remove(user);
       }
       if (nodes == (online ? 1 : 0)) {
-        send(new Change(user, online));
+        note(user, online);
       }
     }
     if (users.isEmpty()) {
@@ -105,23 +131,61 @@ final class Presence implements AutoCloseable {
     }
   }
 
-  private void send(Change change) {
+  @GuardedBy("this")
+  private void note(String user, boolean online) {
+    if (online && leaving.remove(user) == null) {
+      coming.add(user);
+    } else if (!online && !coming.remove(user)) {
+      leaving.put(user, nanoTime.getAsLong() + AWAY_AFTER.toNanos());
+    }
     try {
-      changes.trySend(change);
+      changed.trySend(true);
     } catch (ChannelClosedException e) {
       // the server stops
     }
   }
 
-  private void announceAll() {
-    for (Change change : changes) {
-      announce.accept(change.user(), change.online());
+  private void announceAll() throws InterruptedException {
+    try {
+      while (true) {
+        for (Change due = takeDue(); due != null; due = takeDue()) {
+          announce.accept(due.user(), due.online());
+        }
+        Duration pause = untilNextIsDue();
+        if (pause == null) {
+          changed.receive();
+        } else {
+          changed.receive(pause);
+        }
+      }
+    } catch (ChannelClosedException e) {
+      // the server stops
     }
+  }
+
+  private synchronized @Nullable Change takeDue() {
+    if (!coming.isEmpty()) {
+      return new Change(coming.removeFirst(), true);
+    }
+    Map.Entry<String, Long> first = leaving.firstEntry();
+    if (first == null || first.getValue() - nanoTime.getAsLong() > 0) {
+      return null;
+    }
+    leaving.pollFirstEntry();
+    return new Change(first.getKey(), false);
+  }
+
+  /** Returns null if there is none. */
+  private synchronized @Nullable Duration untilNextIsDue() {
+    Map.Entry<String, Long> first = leaving.firstEntry();
+    return first == null
+        ? null
+        : Duration.ofNanos(Math.max(1, first.getValue() - nanoTime.getAsLong()));
   }
 
   @Override
   public void close() {
-    changes.close();
+    changed.close();
     Node.await(announcer);
   }
 }

@@ -27,6 +27,7 @@ final class Schema {
           "CREATE INDEX IF NOT EXISTS im_message_room ON im_message (room, id)",
           "CREATE INDEX IF NOT EXISTS im_message_to ON im_message (recipient, id)",
           "CREATE INDEX IF NOT EXISTS im_message_from ON im_message (sender, recipient, id)",
+          "CREATE INDEX IF NOT EXISTS im_message_sent ON im_message (sender, room, id)",
           "ALTER TABLE im_room ADD COLUMN IF NOT EXISTS is_private BOOLEAN DEFAULT FALSE NOT NULL",
           "CREATE TABLE IF NOT EXISTS im_invite (room VARCHAR(64) NOT NULL,"
               + " name VARCHAR(64) NOT NULL, PRIMARY KEY (room, name))",
@@ -43,15 +44,16 @@ final class Schema {
   private Schema() {}
 
   /**
-   * Makes what is missing. Nodes that start at once may get in each other's way, because neither
-   * database makes tables under a lock: the second node fails in one of many ways, tries again, and
-   * finds them.
+   * Makes what is missing, and returns whether there was no counter, so no message either. Nodes
+   * that start at once may get in each other's way, because neither database makes tables under a
+   * lock: the second node fails in one of many ways, tries again, and finds them.
    */
-  static void make(Connection connection) throws SQLException {
+  static boolean make(Connection connection) throws SQLException {
+    int rows = 0; // of the last statement, which adds the counter
     for (String statement : TABLES) {
       for (int attempt = 1; ; attempt++) {
         try (Statement making = connection.createStatement()) {
-          making.execute(statement);
+          rows = making.executeUpdate(statement);
           break;
         } catch (SQLException e) {
           if (attempt == ATTEMPTS || String.valueOf(e.getSQLState()).startsWith(CONNECTION_LOST)) {
@@ -64,6 +66,7 @@ final class Schema {
     addSkeletons(connection, "user", "im_user");
     addSkeletons(connection, "room", "im_room");
     connection.commit();
+    return rows == 1;
   }
 
   /** For names of a time when look-alikes were allowed: the first of them keeps the skeleton. */

@@ -9,6 +9,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -215,7 +216,8 @@ final class Session {
       }
       case Command.Token() -> {
         if (token == null) {
-          token = node.accounts().newToken(loggedIn());
+          String me = loggedIn();
+          token = inTurn(() -> node.accounts().newToken(me));
         }
         answer("OK TOKEN " + token);
       }
@@ -226,35 +228,63 @@ final class Session {
         }
         answer("OK SEEN " + id);
       }
-      case Command.History _, Command.Who _, Command.Directs _ -> read(loggedIn(), command);
-      default -> outbox.send(commands.carryOut(loggedIn(), command), 0);
+      case Command.History _, Command.Who _, Command.Directs _ -> {
+        String me = loggedIn();
+        outbox.send(
+            atPace(
+                LineBudget.Account.MOST_READERS,
+                () -> commands.carryOut(me, command),
+                lines -> lines.stream().mapToLong(String::length).sum()),
+            0);
+      }
+      default -> {
+        String me = loggedIn();
+        outbox.send(inTurn(() -> commands.carryOut(me, command)), 0);
+      }
+    }
+  }
+
+  /** Something that asks the database. */
+  private interface Work<T> {
+    T get() throws Refusal, InterruptedException;
+  }
+
+  /** Does something when few others of the same user are under way, on all its connections. */
+  private <T> T inTurn(Work<T> work) throws Refusal, InterruptedException {
+    LineBudget.Account mine = Objects.requireNonNull(account);
+    mine.commands().acquire();
+    try {
+      return work.get();
+    } finally {
+      mine.commands().release();
     }
   }
 
   /**
-   * Computes a long answer, when not too many connections of the same user do, and at a pace. A
-   * connection that waits here does not notice that its client is gone: so only some may.
+   * Reads much, at a limited pace. A connection that waits here does not notice that its client is
+   * gone, so the number of waiting connections of one user is limited.
    */
-  private void read(String me, Command command) throws Refusal, InterruptedException, Ended {
+  private <T> T atPace(int mostReaders, Work<T> reading, ToLongFunction<T> characters)
+      throws Refusal, InterruptedException {
     LineBudget.Account mine = Objects.requireNonNull(account);
-    if (!mine.readers().tryAcquire()) {
+    if (!mine.enterReaders(mostReaders)) {
       throw new Refusal(Code.LIMIT, "too many of your connections read at this moment");
     }
     try {
       mine.reads().acquire();
       try {
-        Duration pause = node.readPace().pause(me);
+        Duration pause = node.readPace().pause(user());
         if (pause.isPositive()) {
           Fiber.sleep(pause);
         }
-        List<String> lines = commands.carryOut(me, command);
-        node.readPace().took(me, lines.stream().mapToLong(String::length).sum());
-        outbox.send(lines, 0);
+        T read = inTurn(reading);
+        node.readPace().took(user(), characters.applyAsLong(read));
+        return read;
       } finally {
         mine.reads().release();
       }
     } finally {
-      mine.readers().release();
+      mine.leaveReaders();
     }
   }
 
@@ -273,33 +303,47 @@ final class Session {
   }
 
   /**
-   * Begins to deliver: first what was missed, page by page as the client takes it, and when only a
-   * page is left, attaches to the hub, so that nothing falls between the last page and what comes
-   * from there.
+   * Begins to deliver: sends the missed messages page by page, as fast as the client reads, at the
+   * pace of long answers. When one page is left, attaches to the hub, so that no message falls
+   * between the last page and the messages that the hub delivers.
    */
   private void begin(String answer, String name) throws InterruptedException, Ended {
     long mark = node.marks().of(name);
-    long last = node.hub().position();
-    Store.Page page = store.missed(name, mark, last);
     wrongLogins = 0;
     user = name;
     account = outbox.loggedIn(name);
     answer(answer + name);
     try {
-      while (page.hasMore()) {
-        mark = sendMissed(page);
-        page = store.missed(name, mark, last);
+      boolean hasMore = true;
+      while (hasMore) {
+        outbox.awaitRoom();
+        long after = mark;
+        long last = node.hub().position();
+        Store.Page page =
+            atPace(
+                LineBudget.Account.MOST_RETURNING,
+                () -> store.missed(name, after, last),
+                read -> read.messages().stream().mapToLong(found -> found.text().length()).sum());
+        hasMore = page.hasMore();
+        mark = hasMore ? sendMissed(page) : Math.max(last, sendMissed(page));
       }
-      mark = Math.max(last, sendMissed(page));
-      long attached = node.hub().attach(this);
-      do {
-        page = store.missed(name, mark, attached);
-        mark = Math.max(mark, sendMissed(page));
-      } while (page.hasMore());
-      outbox.release();
+      sendRest(mark, node.hub().attach(this));
     } catch (StoreException e) {
       outbox.bye("the database fails; log in again later"); // nothing may be left out
+    } catch (Refusal e) {
+      outbox.bye("too many of your connections log in at this moment; log in again later");
     }
+  }
+
+  /** Sends what came since the last look: little, and at no pace, as what is new waits for it. */
+  private void sendRest(long mark, long attached) throws Refusal, InterruptedException, Ended {
+    Store.Page page;
+    do {
+      long after = mark;
+      page = inTurn(() -> store.missed(user(), after, attached));
+      mark = Math.max(mark, sendMissed(page));
+    } while (page.hasMore());
+    outbox.release();
   }
 
   /** Returns the id of the last, or 0. */

@@ -18,9 +18,9 @@ import java.util.TreeMap;
  * <p>Why ids are in the order of commits: the last id is a row, which a transaction raises first
  * and so keeps locked until it has committed. The next one gets the row, and its larger ids, only
  * after that. A sequence would be quicker, but gives out ids in another order than transactions
- * commit: a reader could see 8, move on, and miss 7. What the lock costs is little: a node stores
- * all that waits in one transaction (see {@link Journal}). Joins take the lock too: so a member is
- * one for all messages after an exact id.
+ * commit: a reader could see 8, move on, and miss 7. The lock costs little: a node stores all
+ * waiting messages in one transaction (see {@link Journal}). Joins take the lock too, so a user is
+ * a member for exactly the messages after one id.
  */
 final class SqlStore implements Store {
   private static final String UNIQUE_VIOLATION = "23505";
@@ -35,19 +35,25 @@ final class SqlStore implements Store {
   /** What is read at once: so many rows, of which so many bytes are kept. */
   private static final long PAGE_ROWS = 200;
 
-  private static final long PAGE_BYTES = 64 * 1024;
+  static final long PAGE_BYTES = 64 * 1024;
 
-  private static final String MESSAGE = "m.id, m.sent, m.room, m.sender, m.recipient, m.body";
+  static final String MESSAGE = "m.id, m.sent, m.room, m.sender, m.recipient, m.body";
 
   private final Database database;
+
+  /** Opens a database of which H2 forces each change. */
+  static SqlStore open(String url) {
+    return open(url, true);
+  }
 
   /**
    * Opens a database, and makes the tables if they are not there.
    *
+   * @param forces whether H2 forces each change of its file to the disk
    * @throws StoreException if it cannot be reached
    */
-  static SqlStore open(String url) {
-    Database database = Database.open(url);
+  static SqlStore open(String url, boolean forces) {
+    Database database = Database.open(url, forces);
     try {
       database.prepare(Schema::make);
       return new SqlStore(database, Lane.SESSIONS);
@@ -362,36 +368,9 @@ final class SqlStore implements Store {
 
   @Override
   public Page missed(String name, long after, long upTo) {
-    String range = " AND m.id > ? AND m.id <= ?";
-    return page(
-        database.ask(
-            "SELECT "
-                + MESSAGE
-                + " FROM im_member mine JOIN im_message m"
-                + " ON m.room = mine.room AND m.id > mine.since WHERE mine.name = ?"
-                + range
-                + " UNION ALL SELECT "
-                + MESSAGE
-                + " FROM im_message m WHERE m.recipient = ?"
-                + range
-                + " UNION ALL SELECT "
-                + MESSAGE
-                + " FROM im_message m"
-                + " WHERE m.sender = ? AND m.room IS NULL AND m.recipient <> ?"
-                + range
-                + " ORDER BY id LIMIT ?",
-            SqlStore::message,
-            name,
-            after,
-            upTo,
-            name,
-            after,
-            upTo,
-            name,
-            name,
-            after,
-            upTo,
-            PAGE_ROWS));
+    boolean isH2 = database.isH2();
+    return database.read(
+        connection -> new MissedMessages(connection, isH2, name, after, upTo).read());
   }
 
   @Override
@@ -413,36 +392,68 @@ final class SqlStore implements Store {
   public List<Message> ofRoom(String room, long before, int count) {
     return database
         .ask(
-            "SELECT "
-                + MESSAGE
-                + " FROM im_message m WHERE room = ? AND id < ?"
-                + " ORDER BY id DESC LIMIT ?",
+            ("SELECT %s FROM im_message m WHERE room %s ? AND id < ? AND (room, id) < (?, ?)"
+                    + " ORDER BY room DESC, id DESC LIMIT ?")
+                .formatted(MESSAGE, from(database.isH2())),
             SqlStore::message,
+            room,
+            before,
             room,
             before,
             (long) count)
         .reversed();
   }
 
+  /** Each direction by itself: over an OR of both no index has the ids in order. */
   @Override
   public List<Message> between(String name, String other, long before, int count) {
+    String oneWay =
+        ("(SELECT %s FROM im_message m WHERE sender = ? AND recipient %s ? AND id < ?"
+                + " AND (recipient, id) < (?, ?)"
+                + " ORDER BY sender DESC, recipient DESC, id DESC LIMIT ?)")
+            .formatted(MESSAGE, from(database.isH2()));
+    long most = count;
     return database
         .ask(
-            "SELECT "
-                + MESSAGE
-                + " FROM im_message m WHERE ((sender = ? AND recipient = ?)"
-                + " OR (sender = ? AND recipient = ?)) AND id < ? ORDER BY id DESC LIMIT ?",
+            oneWay + " UNION " + oneWay + " ORDER BY id DESC LIMIT ?",
             SqlStore::message,
             name,
             other,
+            before,
+            other,
+            before,
+            most,
             other,
             name,
             before,
-            (long) count)
+            name,
+            before,
+            most,
+            most)
         .reversed();
   }
 
-  private static Message message(ResultSet row) throws SQLException {
+  /**
+   * Returns how to compare a column with a value so that the messages with this value come in the
+   * order of their ids, by the index of both: from the first that is wanted on, and no further than
+   * a LIMIT goes. The condition goes on with {@code id > ? AND (column, id) > (value, ?)}, and
+   * ORDER BY names all columns of the index.
+   *
+   * <p>H2 uses the order of an index after an equality, and begins where {@code id > ?} says.
+   * PostgreSQL leaves a column out of ORDER BY after an equality, and then may take the index of
+   * the ids alone, and pass the messages of all other rooms; after {@code <=} it cannot, and begins
+   * where the comparison of both columns says.
+   */
+  static String upTo(boolean isH2) {
+    return isH2 ? "=" : "<=";
+  }
+
+  /** Returns the same for the order from the newest to the oldest. */
+  private static String from(boolean isH2) {
+    return isH2 ? "=" : ">=";
+  }
+
+  static Message message(ResultSet row) throws SQLException {
     return new Message(
         row.getLong(1),
         row.getLong(2),

@@ -24,7 +24,7 @@ interface Store extends AutoCloseable {
     }
 
     /**
-     * Creates it.
+     * Creates the failure.
      *
      * @param advice what users are told
      */
@@ -51,7 +51,7 @@ interface Store extends AutoCloseable {
   /** How far two users have talked. */
   record Direct(String peer, long lastId) {}
 
-  /** What came of the wish to be in a room. */
+  /** The result of a join. */
   enum Joining {
     JOINED,
     ALREADY_MEMBER,
@@ -125,7 +125,7 @@ interface Store extends AutoCloseable {
   /** Stores messages, all or none, and returns the id of the last; they have consecutive ones. */
   long append(List<Draft> drafts);
 
-  /** Returns the id of the newest message, or 0. */
+  /** Returns the largest id that was given out or left out; the next message has a larger one. */
   long lastId();
 
   /** Returns the oldest messages with a larger id. */

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +71,9 @@ final class WebEndpoint implements AutoCloseable {
   private final InetSocketAddress address;
   private final boolean isSecure;
   private final Trust trust;
+
+  // of the files by name, each once: clients that do not read what they asked for hold no copy
+  private final Map<String, byte[]> contents = new ConcurrentHashMap<>();
 
   /**
    * Listens.
@@ -148,12 +152,18 @@ final class WebEndpoint implements AutoCloseable {
         && (origin.equalsIgnoreCase(own) || trust.origins().contains(origin));
   }
 
-  private static byte @Nullable [] contentOf(String file) throws IOException {
-    if (!FILE.matcher(file).matches()) {
-      return null;
+  private byte @Nullable [] contentOf(String file) throws IOException {
+    byte[] known = contents.get(file);
+    if (known != null || !FILE.matcher(file).matches()) {
+      return known;
     }
     try (InputStream in = WebEndpoint.class.getResourceAsStream("web/" + file)) {
-      return in == null ? null : in.readAllBytes();
+      if (in == null) {
+        return null;
+      }
+      byte[] content = in.readAllBytes();
+      contents.put(file, content);
+      return content;
     }
   }
 

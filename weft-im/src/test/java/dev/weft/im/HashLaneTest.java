@@ -76,6 +76,57 @@ class HashLaneTest {
     assertThat(lane.run("x", () -> 7)).isEqualTo(7);
   }
 
+  /** One line has 65,536 networks of 64 bits: they have one turn, and take turns for it. */
+  @Test
+  void aSiteOfIpv6HasOneTurn() throws Exception {
+    HashLane lane = new HashLane(1, 100, LONG);
+    List<Fiber<Boolean>> all = new ArrayList<>();
+    all.add(occupy(lane));
+    for (int i = 0; i < 3; i++) {
+      all.add(call(lane, "2001:db8:7:%x:0:0:0:0/64".formatted(i), "site" + i));
+    }
+    all.add(call(lane, "2001:db8:7:0:0:0:0:0/64", "site0 again"));
+    all.add(call(lane, "2001:db8:8:0:0:0:0:0/64", "neighbour"));
+    all.add(call(lane, "192.0.2.1", "home"));
+    gate.countDown();
+    for (Fiber<Boolean> fiber : all) {
+      assertThat(fiber.join()).isTrue();
+    }
+    assertThat(order)
+        .containsExactly("site0", "neighbour", "home", "site1", "site2", "site0 again");
+  }
+
+  /** A caller of a place with a short queue always finds room, at the expense of the longest. */
+  @Test
+  void aFullLaneDropsTheNewestOfTheLongestQueue() throws Exception {
+    HashLane lane = new HashLane(1, 6, LONG);
+    Fiber<Boolean> first = occupy(lane);
+    List<Fiber<Boolean>> flood = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      flood.add(call(lane, "192.0.2.9", "a" + i));
+    }
+    for (int i = 0; i < 4; i++) {
+      flood.add(call(lane, "2001:db8:7:%x:0:0:0:0/64".formatted(i), "b" + i));
+    }
+    Fiber<Boolean> home = Scheduler.shared().go(() -> lane.run("home", () -> order.add("home")));
+    assertThatThrownBy(() -> flood.get(5).join()).hasRootCauseInstanceOf(Refusal.class); // b3
+    Fiber<Boolean> office =
+        Scheduler.shared().go(() -> lane.run("office", () -> order.add("office")));
+    assertThatThrownBy(() -> flood.get(4).join()).hasRootCauseInstanceOf(Refusal.class); // b2
+    assertThatThrownBy(() -> lane.run("192.0.2.9", () -> 1)).isInstanceOf(Refusal.class);
+    assertThat(lane.waiting()).isEqualTo(6);
+    gate.countDown();
+    assertThat(first.join()).isTrue();
+    assertThat(home.join()).isTrue();
+    assertThat(office.join()).isTrue();
+    for (Fiber<Boolean> fiber : flood.subList(0, 4)) {
+      assertThat(fiber.join()).isTrue();
+    }
+    assertThat(order).containsExactly("a0", "b0", "home", "office", "a1", "b1");
+    assertThat(lane.waiting()).isZero();
+    assertThat(lane.run("x", () -> 7)).isEqualTo(7);
+  }
+
   @Test
   void tooManyOrTooLongIsRefused() throws Exception {
     HashLane lane = new HashLane(1, 1, Duration.ofMillis(50));

@@ -6,12 +6,15 @@ import dev.weft.testkit.Feature;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 /** Clients that mean harm: what they can take is bounded, and others do not notice. */
 @Feature("A4")
@@ -171,6 +174,54 @@ class ImHostileTest {
       assertThat(tooMany).isGreaterThan(100);
       // ann was here before, and so is let in
       ImClient.login(server, "ann").close();
+    }
+  }
+
+  /**
+   * Wrong logins from many addresses, each below its limit, so that all of them are computed: the
+   * lane for hashes is full, and a client at another address has its turn after one of each.
+   */
+  @Test
+  @EnabledOnOs(OS.LINUX) // every address of 127.0.0.0/8 is this machine's
+  void aFloodOfWrongLoginsFromManyAddresses() throws Exception {
+    int places = 30;
+    int ofPlace = 4;
+    int tries = 2; // each place's eight are below LoginGuard.FREE
+    try (ImServer server = ImServer.builder().build().start();
+        ImClient ann = ImClient.register(server, "ann");
+        ImClient bob = ImClient.register(server, "bob");
+        ImClient back = ImClient.connect(server)) {
+      ann.ask("JOIN tea");
+      bob.ask("JOIN den");
+      Accounts accounts = server.node().accounts();
+      List<Socket> flood = new ArrayList<>();
+      for (int i = 0; i < places * ofPlace; i++) {
+        Socket socket = new Socket();
+        socket.bind(new InetSocketAddress("127.0.1." + (1 + i / ofPlace), 0));
+        socket.connect(server.lineAddress());
+        for (int k = 0; k < tries; k++) {
+          send(socket, "LOGIN nobody-%d-%d wrong-password".formatted(i, k));
+        }
+        flood.add(socket);
+      }
+      long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+      while (accounts.waiting() < places * ofPlace - 10) {
+        assertThat(System.nanoTime()).as("the lane is full in time").isLessThan(deadline);
+        Thread.onSpinWait();
+      }
+      long before = accounts.hashes();
+      back.send("LOGIN ann " + ImClient.PASSWORD);
+      for (int i = 0; i < 20; i++) {
+        sayInTime(bob, "den", String.valueOf(i));
+      }
+      assertThat(back.answer()).isEqualTo("OK LOGIN ann");
+      // one of each place, the own one, and what ended before and after the lane was asked
+      assertThat(accounts.hashes() - before).isBetween(1L, places + 10L);
+      assertThat(accounts.waiting()).as("waiting still").isGreaterThan(places * ofPlace / 2);
+      sayInTime(ann, "tea", "in time");
+      for (Socket socket : flood) {
+        socket.close();
+      }
     }
   }
 

@@ -3,6 +3,7 @@ package dev.weft.im;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
 
 /** Several servers with one PostgreSQL and one Redis are one server, also when something breaks. */
 @Feature("A4")
@@ -87,12 +89,22 @@ class ImNodesTest {
     }
   }
 
+  /** An event that is published before a node listens does not reach its users. */
+  private static void awaitListeners(long nodes) throws InterruptedException {
+    try (Jedis jedis = new Jedis(URI.create(redis.url()))) {
+      while (jedis.pubsubNumSub("weft-im").get("weft-im") < nodes) {
+        Thread.sleep(5);
+      }
+    }
+  }
+
   @Test
   void eventsReachUsersOfOtherNodes() throws Exception {
     try (ImServer one = node(NEVER);
         ImServer two = node(NEVER);
         ImClient ann = ImClient.register(one, "ann");
         ImClient bob = ImClient.register(two, "bob")) {
+      awaitListeners(2);
       ann.ask("PRIVATE den");
       ann.ask("INVITE den bob");
       bob.await("INVITED den ann");

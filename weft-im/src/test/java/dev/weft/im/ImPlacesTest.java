@@ -32,6 +32,14 @@ class ImPlacesTest {
         .isNotEqualTo(placeOf("2001:db8:0:2::1"));
   }
 
+  @Test
+  void placesOfOneSiteOfIpv6() {
+    assertThat(Place.siteOf(placeOf("192.0.2.1"))).isEqualTo("192.0.2.1");
+    assertThat(Place.siteOf(placeOf("2001:db8:0:ffff::1")))
+        .isEqualTo(Place.siteOf(placeOf("2001:db8:0:1::1")))
+        .isNotEqualTo(Place.siteOf(placeOf("2001:db8:1:1::1")));
+  }
+
   @ParameterizedTest
   @CsvSource({
     "192.0.2.1, 192.0.2.1",

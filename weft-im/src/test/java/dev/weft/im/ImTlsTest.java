@@ -43,22 +43,27 @@ class ImTlsTest {
 
   @BeforeAll
   static void makeCertificates() throws Exception {
-    KeyStore store = makePair("rsa", "RSA");
+    client = clientOf(makePair(folder, "rsa", "RSA"));
     certificate = folder.resolve("rsa.crt");
     key = folder.resolve("rsa.key");
+  }
+
+  /** Returns what a client needs to trust a server. */
+  static SSLContext clientOf(KeyStore server) throws Exception {
     KeyStore trusted = KeyStore.getInstance("PKCS12");
     trusted.load(null, null);
-    trusted.setCertificateEntry("server", store.getCertificate("server"));
+    trusted.setCertificateEntry("server", server.getCertificate("server"));
     TrustManagerFactory trust =
         TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
     trust.init(trusted);
-    client = SSLContext.getInstance("TLS");
-    client.init(null, trust.getTrustManagers(), null);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    return context;
   }
 
   /** Writes NAME.crt and NAME.key, as openssl would. */
-  private static KeyStore makePair(String name, String algorithm) throws Exception {
-    Path file = folder.resolve(name + ".p12");
+  static KeyStore makePair(Path in, String name, String algorithm) throws Exception {
+    Path file = in.resolve(name + ".p12");
     Path keytool = Path.of(System.getProperty("java.home"), "bin", "keytool");
     Command.of(
             keytool.toString(),
@@ -79,16 +84,18 @@ class ImTlsTest {
             file.toString())
         .run();
     KeyStore store = KeyStore.getInstance(file.toFile(), STORE_PASSWORD);
-    write(name + ".crt", "CERTIFICATE", store.getCertificate("server").getEncoded());
-    write(name + ".key", "PRIVATE KEY", store.getKey("server", STORE_PASSWORD).getEncoded());
+    write(in.resolve(name + ".crt"), "CERTIFICATE", store.getCertificate("server").getEncoded());
+    write(
+        in.resolve(name + ".key"),
+        "PRIVATE KEY",
+        store.getKey("server", STORE_PASSWORD).getEncoded());
     return store;
   }
 
-  private static void write(String name, String kind, byte[] bytes) throws IOException {
+  private static void write(Path file, String kind, byte[] bytes) throws IOException {
     String body = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes);
     Files.writeString(
-        folder.resolve(name),
-        "-----BEGIN %s-----\n%s\n-----END %s-----\n".formatted(kind, body, kind));
+        file, "-----BEGIN %s-----\n%s\n-----END %s-----\n".formatted(kind, body, kind));
   }
 
   @Test
@@ -169,8 +176,8 @@ class ImTlsTest {
 
   @Test
   void mistakesSayWhatToDo() throws Exception {
-    makePair("ec", "EC");
-    makePair("other", "RSA");
+    makePair(folder, "ec", "EC");
+    makePair(folder, "other", "RSA");
     ImServer.builder().tls(folder.resolve("ec.crt"), folder.resolve("ec.key"));
     assertThatThrownBy(() -> ImServer.builder().tls(certificate, folder.resolve("other.key")))
         .isInstanceOf(IllegalArgumentException.class)

@@ -11,10 +11,11 @@ import java.util.regex.Pattern;
 /** An {@link ImMain} in a process of its own, to be killed. */
 final class ServerNode implements AutoCloseable {
   private static final Pattern READY =
-      Pattern.compile("im: page at .*, lines at ([0-9.]+):([0-9]+)");
+      Pattern.compile("im: page at https?://([0-9.]+):([0-9]+)/, lines at ([0-9.]+):([0-9]+)");
 
   private final Process process;
   private final InetSocketAddress address;
+  private final InetSocketAddress webAddress;
 
   static ServerNode start(String database, String... more) throws Exception {
     return startInside(List.of(), database, more);
@@ -42,11 +43,16 @@ final class ServerNode implements AutoCloseable {
       process.destroyForcibly();
       throw new IllegalStateException("ImMain says: " + line);
     }
-    address = new InetSocketAddress(ready.group(1), Integer.parseInt(ready.group(2)));
+    webAddress = new InetSocketAddress(ready.group(1), Integer.parseInt(ready.group(2)));
+    address = new InetSocketAddress(ready.group(3), Integer.parseInt(ready.group(4)));
   }
 
   InetSocketAddress address() {
     return address;
+  }
+
+  InetSocketAddress webAddress() {
+    return webAddress;
   }
 
   long pid() {

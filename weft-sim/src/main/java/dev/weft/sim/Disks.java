@@ -116,7 +116,9 @@ final class Disks {
           "cannot crash the " + disk + ": it belongs to a run that has ended");
     }
     crashes++;
-    expect(disk, Fault.LOST_WRITE);
+    if (disk.lostProbability().orElse(1) > 0) {
+      expect(disk, Fault.LOST_WRITE);
+    }
     List<Map.Entry<Fault, String>> faults = new ArrayList<>();
     own = true;
     try {

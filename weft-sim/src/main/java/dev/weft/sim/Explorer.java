@@ -6,6 +6,7 @@ import dev.weft.sim.agent.Sites;
 import dev.weft.sim.agent.Sites.Site;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
@@ -25,14 +26,20 @@ final class Explorer {
 
   private static final Logger LOGGER = System.getLogger("dev.weft");
 
-  /** How long in real time a run may make no step. */
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  /** How much longer a run may make no step if it does not compute either. */
+  private static final int WAITS = 10;
 
   private final SimulationOptions options;
   private final SimulationBody body;
   private final Simulation.Progress progress;
+  private final Limits limits;
+
+  // the result or an exception; if the caller has given up, set before the thread has ended
   private final AtomicReference<@Nullable Object> outcome = new AtomicReference<>();
-  private volatile Stage stage = new Stage();
+  private volatile Stage stage;
+
+  // read by the thread that waits: a run that begins is progress
+  private volatile long begun;
   private long runs;
 
   // how many choices the plain run has
@@ -41,17 +48,31 @@ final class Explorer {
   private final Set<Long> digests = new HashSet<>();
   private final FaultCounts faults = new FaultCounts();
 
-  private Explorer(SimulationOptions options, SimulationBody body, Simulation.Progress progress) {
+  /**
+   * What an exploration may use up.
+   *
+   * @param patience how much CPU time a run may take without a step; without CPU time it may take
+   *     ten times as long
+   * @param shrinking how long to look for a smaller schedule
+   */
+  record Limits(Duration patience, Duration shrinking) {
+    static final Limits USUAL = new Limits(Duration.ofSeconds(20), Duration.ofSeconds(30));
+  }
+
+  private Explorer(
+      SimulationOptions options, SimulationBody body, Simulation.Progress progress, Limits limits) {
     this.options = options;
+    this.stage = stage();
     this.body = body;
     this.progress = progress;
+    this.limits = limits;
   }
 
   static SimulationResult explore(
-      SimulationOptions options, SimulationBody body, Simulation.Progress progress) {
+      SimulationOptions options, SimulationBody body, Simulation.Progress progress, Limits limits) {
     ONE_AT_A_TIME.lock();
     try {
-      return new Explorer(options, body, progress).exploreInThread();
+      return new Explorer(options, body, progress, limits).exploreInThread();
     } finally {
       ONE_AT_A_TIME.unlock();
     }
@@ -88,22 +109,43 @@ final class Explorer {
     throw new IllegalStateException("the simulation itself has failed", (Throwable) result);
   }
 
+  /**
+   * Waits for the thread, and gives up if a run makes no step. CPU time counts, because a machine
+   * that is busy, or was asleep, is no fault of the program.
+   */
   private void await(Thread thread) {
+    Duration look = Duration.ofMillis(Math.clamp(limits.patience().toMillis() / 4, 1, 200));
     boolean interrupted = false;
     long seen = -1;
-    long since = System.nanoTime();
+    long sinceReal = 0;
+    long sinceCpu = 0;
     while (thread.isAlive() && outcome.get() == null) {
       try {
-        thread.join(Duration.ofMillis(200));
+        thread.join(look);
       } catch (InterruptedException e) {
         interrupted = true;
       }
-      long progress = runs * 31 + stage.progress();
+      long progress = begun * 31 + stage.progress();
+      Duration real = Duration.ofNanos(System.nanoTime() - sinceReal);
+      Duration cpu = Duration.ofNanos(cpuNanos(thread) - sinceCpu);
       if (progress != seen) {
         seen = progress;
-        since = System.nanoTime();
-      } else if (System.nanoTime() - since > PATIENCE.toNanos()) {
-        outcome.compareAndSet(null, stuck(thread));
+        sinceReal = System.nanoTime();
+        sinceCpu = cpuNanos(thread);
+      } else if (cpu.compareTo(limits.patience()) > 0) {
+        giveUp(
+            thread,
+            "a fiber has run for "
+                + limits.patience()
+                + " of CPU time without waiting: name its package in points, so that it can be"
+                + " stopped");
+      } else if (real.compareTo(limits.patience().multipliedBy(WAITS)) > 0) {
+        giveUp(
+            thread,
+            "for "
+                + limits.patience().multipliedBy(WAITS)
+                + " the simulation has made no step, and has hardly computed either: a fiber waits"
+                + " for something outside of it");
       }
     }
     if (interrupted) {
@@ -111,15 +153,22 @@ final class Explorer {
     }
   }
 
-  private static Error stuck(Thread thread) {
-    StringBuilder text =
-        new StringBuilder("a fiber has run for ")
-            .append(PATIENCE)
-            .append(" without waiting: name its package in points, so that it can be stopped");
-    for (StackTraceElement frame : thread.getStackTrace()) {
+  private static long cpuNanos(Thread thread) {
+    return ManagementFactory.getThreadMXBean().getThreadCpuTime(thread.threadId());
+  }
+
+  /**
+   * Ends the exploration, though its thread cannot be stopped: when the fiber lets go of it, it
+   * must touch nothing that the next exploration uses.
+   */
+  private synchronized void giveUp(Thread thread, String why) {
+    StringBuilder text = new StringBuilder(why);
+    for (StackTraceElement frame : stage.stackOf(thread)) {
       text.append("\n    at ").append(frame);
     }
-    return new SimulationFailure.Endless(text.toString());
+    if (outcome.compareAndSet(null, new SimulationFailure.Endless(text.toString()))) {
+      stage.giveUp();
+    }
   }
 
   // ---- the simulation's thread ----
@@ -137,8 +186,11 @@ final class Explorer {
     RunResult plain = null;
     if (!(options.strategy() instanceof Strategy.Replay)) {
       // The first run of all initializes classes and caches, and so may differ from others.
-      run(0, Choosers.plain(), false);
+      RunResult first = run(0, Choosers.plain(), false);
       plain = run(0, Choosers.plain(), false);
+      if (first.failed() && !plain.failed()) {
+        throw onlyTheFirst(first);
+      }
       count(plain);
       if (plain.failed() && options.seeds() > 1) { // of a single seed the user wants that seed
         return result(Optional.of(report(plain)));
@@ -197,41 +249,70 @@ final class Explorer {
 
   /** Runs the body once. */
   RunResult run(long seed, Chooser chooser, boolean recorded) {
-    if (!stage.isClean()) {
-      stage.close();
-      stage = new Stage();
-    }
-    Stage here = stage;
+    Stage here = cleanStage();
     here.timersEarly(options.timersEarly());
     Simulation simulation = new Simulation(seed, here);
     RunResult result =
         here.run(seed, chooser, options.maxSteps(), recorded, () -> body.run(simulation));
+    checkNotGivenUp();
     if (result.failure() instanceof SimulationFailure.Unsupported unsupported) {
       throw unsupported;
     }
     return result;
   }
 
-  private FailureReport report(RunResult first) {
-    RunResult again = run(first.seed());
-    if (again.digest() != first.digest() || again.failed() != first.failed()) {
-      throw differ(first, again);
+  private synchronized Stage cleanStage() {
+    checkNotGivenUp();
+    if (!stage.isClean()) {
+      stage.close();
+      stage = stage();
     }
-    return new Shrinker(this, options, runs, digests.size(), faults.snapshot()).report(first);
+    begun++;
+    return stage;
+  }
+
+  private Stage stage() {
+    return new Stage(new NamedPoints(options.points()));
+  }
+
+  private void checkNotGivenUp() {
+    if (outcome.get() != null) {
+      throw new IllegalStateException("the exploration was given up");
+    }
+  }
+
+  private FailureReport report(RunResult first) {
+    checkRepeats(first);
+    return new Shrinker(this, options, limits.shrinking(), runs, digests.size(), faults.snapshot())
+        .report(first);
   }
 
   private void checkRepeats(RunResult first) {
     RunResult again = run(first.seed());
-    if (again.digest() != first.digest()) {
+    if (again.digest() != first.digest() || !again.kind().equals(first.kind())) {
       throw differ(first, again);
     }
+  }
+
+  private SimulationFailure onlyTheFirst(RunResult first) {
+    SimulationFailure failure =
+        new SimulationFailure.NotDeterministic(
+            ("%s: the first run of all has failed, with %s, and the same run, repeated, has not:"
+                    + " something in the program does not come from the simulation. Usual cause:"
+                    + " static state, such as a cache, that only the first run finds empty")
+                .formatted(options.name(), first.failure()));
+    failure.initCause(first.failure());
+    return failure;
   }
 
   private SimulationFailure differ(RunResult first, RunResult second) {
     int at = 0;
     long[] one = first.decisions();
     long[] other = second.decisions();
-    while (at < one.length && at < other.length && one[at] == other[at]) {
+    while (at < one.length
+        && at < other.length
+        && one[at] == other[at]
+        && first.sites()[at] == second.sites()[at]) {
       at++;
     }
     return new SimulationFailure.NotDeterministic(
@@ -258,12 +339,11 @@ final class Explorer {
           + run.steps()
           + " steps";
     }
-    long decision = decisions[at];
-    Site site = Sites.get((int) (decision >> 32));
+    Site site = Sites.get(run.sites()[at]);
     return "fiber number %d of %d that could go on%s"
         .formatted(
-            decision & 0xffff,
-            decision >> 16 & 0xffff,
+            run.chosen(at),
+            decisions[at] >> 32,
             site == null
                 ? ", where a fiber waited or ended"
                 : ", before the running fiber " + site.what() + " at " + site.place());

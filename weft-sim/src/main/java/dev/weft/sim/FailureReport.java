@@ -106,11 +106,9 @@ public final class FailureReport {
       }
       text.append(line(i + 1, events.get(i), width)).append(System.lineSeparator());
     }
-    for (StackTraceElement frame : cause.getStackTrace()) {
-      if (Where.isProgram(frame.getClassName())) {
-        text.append("  failed at ").append(frame).append(System.lineSeparator());
-        break;
-      }
+    StackTraceElement frame = Where.programFrame(cause);
+    if (frame != null && Where.isProgram(frame.getClassName())) {
+      text.append("  failed at ").append(frame).append(System.lineSeparator());
     }
     return text.toString();
   }

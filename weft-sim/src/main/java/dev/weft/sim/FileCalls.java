@@ -7,11 +7,14 @@ import dev.weft.sim.boot.CurrentFiles;
 import java.io.FileDescriptor;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +34,21 @@ final class FileCalls implements CurrentFiles {
     }
   }
 
+  /** A lock that a program has taken; the operating system releases it when the process ends. */
+  private record HeldLock(FileLock lock, Host host) {
+    /**
+     * Releases the lock in the JDK's table of locks too, which knows a file by its inode: a file of
+     * a later run may have the same one.
+     */
+    void release() {
+      try {
+        lock.release();
+      } catch (IOException e) {
+        // The channel is closed, and its locks with it.
+      }
+    }
+  }
+
   /**
    * A change under way.
    *
@@ -44,6 +62,7 @@ final class FileCalls implements CurrentFiles {
   private final Stage stage;
   private final Disks disks;
   private final Map<FileDescriptor, OpenFile> open = new IdentityHashMap<>();
+  private final List<HeldLock> locks = new ArrayList<>();
   private @Nullable UnderWay underWay;
   private @Nullable OpenFile justOpened;
 
@@ -54,6 +73,8 @@ final class FileCalls implements CurrentFiles {
 
   /** Closes what the run has left open: fibers that were frozen close nothing. */
   void end() {
+    locks.forEach(HeldLock::release); // while the descriptors are open
+    locks.clear();
     open.keySet().forEach(Descriptors::close);
     open.clear();
     underWay = null;
@@ -137,6 +158,26 @@ final class FileCalls implements CurrentFiles {
   @Override
   public boolean isOnDisk(FileDescriptor file) {
     return openFile(file) != null;
+  }
+
+  // ---- locks ----
+
+  @Override
+  public void locked(FileLock lock, FileDescriptor file) {
+    if (isOnDisk(file)) {
+      locks.removeIf(held -> !held.lock.isValid());
+      locks.add(new HeldLock(lock, stage.hostHere()));
+    }
+  }
+
+  /** Releases the locks of a host that has crashed, on whatever disk the files are. */
+  void releaseLocks(Host host) {
+    for (HeldLock held : List.copyOf(locks)) {
+      if (held.host == host) {
+        held.release();
+        locks.remove(held);
+      }
+    }
   }
 
   // ---- content ----

@@ -25,6 +25,9 @@ final class Lane {
   // its thread, once it is known
   @Nullable Thread thread;
 
+  // the monitor that it has left in Object.wait
+  @Nullable Object leftMonitor;
+
   // how many class initializers it is in
   int initializers;
 

@@ -14,7 +14,11 @@ import org.jspecify.annotations.Nullable;
 final class PlainThreads {
   private final Map<Thread, Thread> inPlace = new IdentityHashMap<>();
   private final Map<Thread, Thread> plain = new IdentityHashMap<>();
+
+  // for default names, because the JDK's counters are those of the JVM
   private int names;
+  private int pools;
+  private int timers;
 
   /** Returns what to call a thread that cannot be simulated; null if it can. */
   static @Nullable String refused(Thread plain) {
@@ -71,15 +75,27 @@ final class PlainThreads {
         .anyMatch(entry -> !entry.getKey().isDaemon() && entry.getValue().isAlive());
   }
 
-  /** Returns the default name of the next thread: the JDK's counter is that of the JVM. */
+  /** Returns the default name of the next thread. */
   String nextName() {
     return "Thread-" + names++;
+  }
+
+  /** Returns the number of the next pool of {@code Executors}. */
+  int nextPool() {
+    return ++pools;
+  }
+
+  /** Returns the number of the next {@code java.util.Timer}. */
+  int nextTimer() {
+    return timers++;
   }
 
   void clear() {
     inPlace.clear();
     plain.clear();
     names = 0;
+    pools = 0;
+    timers = 0;
   }
 
   /** Runs a task in a fiber of its own. */

@@ -10,17 +10,33 @@ import java.util.stream.Collectors;
 final class ReportPages {
   private static final String STYLE =
       """
-      body { font: 14px/1.5 system-ui, sans-serif; margin: 2em; color: #222; background: #fff }
-      h1 { font-size: 1.3em } pre { white-space: pre-wrap; background: #f6f6f6; padding: .7em }
-      table { border-collapse: collapse } th { position: sticky; top: 0; background: #fff }
-      th, td { text-align: left; padding: .25em .8em; border-bottom: 1px solid #e4e4e4;
-               vertical-align: top }
-      td.lane { border-left: 2px solid #ccc } td.on { background: #e8f1fb; border-left-color: #06c }
-      td.n, td.t { text-align: right; color: #666; font-variant-numeric: tabular-nums }
-      .place { color: #666; font-size: .9em; display: block }
+      :root { color-scheme: light dark; --ink: #222; --faint: #666; --paper: #fff; --code: #f6f6f6;
+              --line: #e4e4e4; --lane: #ccc; --on: #e8f1fb; --mark: #06c }
       @media (prefers-color-scheme: dark) {
-        body, th { background: #181818; color: #ddd } pre { background: #242424 }
-        td.on { background: #16324f } th, td { border-bottom-color: #333 } }
+        :root { --ink: #ddd; --faint: #999; --paper: #181818; --code: #242424;
+                --line: #333; --lane: #444; --on: #16324f; --mark: #4a9eff } }
+      body { font: 14px/1.5 system-ui, sans-serif; margin: 2em; color: var(--ink);
+             background: var(--paper) }
+      h1 { font-size: 1.3em } h1, code { overflow-wrap: anywhere }
+      pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--code);
+            padding: .7em; max-width: 100ch }
+      table { border-collapse: collapse }
+      th { position: sticky; top: 0; background: var(--paper); font-weight: 600 }
+      th, td { text-align: left; padding: .25em .8em; border-bottom: 1px solid var(--line);
+               vertical-align: top }
+      .lane { border-left: 2px solid var(--lane); min-width: 8em }
+      .on { background: var(--on); border-left-color: var(--mark) }
+      .n, .t { text-align: right; color: var(--faint); white-space: nowrap;
+               font-variant-numeric: tabular-nums }
+      .place { color: var(--faint); font-size: .9em; display: block; overflow-wrap: anywhere }
+      @media (max-width: 700px) { /* no room for lanes: each event names its fiber */
+        body { margin: 1em } thead, td.lane { display: none }
+        table, tbody { display: block }
+        tr { display: grid; grid-template-columns: 2.5em 7em 1fr; margin-bottom: .6em }
+        td { border-bottom: none; padding: .1em .5em }
+        td.on { display: block; grid-column: 1 / -1; overflow-wrap: anywhere }
+        tr::after { content: attr(data-fiber); order: -1; grid-column: 3; grid-row: 1;
+                    font-weight: 600; padding: .1em .5em; overflow-wrap: anywhere } }
       """;
 
   private ReportPages() {}
@@ -76,8 +92,11 @@ final class ReportPages {
     int number = 0;
     for (TraceEvent event : report.events()) {
       rows.append(
-          "<tr><td class=n>%d<td class=t>%s ms"
-              .formatted(++number, String.format(Locale.ROOT, "%.3f", event.nanos() / 1e6)));
+          "<tr data-fiber=\"%s\"><td class=n>%d<td class=t>%s ms"
+              .formatted(
+                  escape(fibers.get(event.fiber())),
+                  ++number,
+                  String.format(Locale.ROOT, "%.3f", event.nanos() / 1e6)));
       for (int fiber = 0; fiber < fibers.size(); fiber++) {
         rows.append(
             fiber == event.fiber()
@@ -87,7 +106,8 @@ final class ReportPages {
       }
       rows.append('\n');
     }
-    String lanes = fibers.stream().map(name -> "<th>" + escape(name)).collect(Collectors.joining());
+    String lanes =
+        fibers.stream().map(name -> "<th class=lane>" + escape(name)).collect(Collectors.joining());
     return """
         <!doctype html>
         <html lang=en><meta charset=utf-8>
@@ -97,8 +117,8 @@ final class ReportPages {
         %s</style>
         <h1>%s fails with seed %d</h1>
         <pre>%s</pre>
-        <p>%d switches, shrunk from %d. Replay: <code>%s</code></p>
-        %s        <table><thead><tr><th>#<th>time%s</thead><tbody>
+        <p>%d switch%s, shrunk from %d. Replay: <code>%s</code></p>
+        %s        <table><thead><tr><th class=n>#<th class=t>time%s</thead><tbody>
         %s</tbody></table>
         </html>
         """
@@ -110,6 +130,7 @@ final class ReportPages {
             report.seed(),
             escape(report.message()),
             report.schedule().switches().size(),
+            report.schedule().switches().size() == 1 ? "" : "es",
             report.switchesFound(),
             escape(report.schedule().toString()),
             report.faultsInAll().isEmpty()
@@ -123,7 +144,10 @@ final class ReportPages {
   }
 
   private static String escape(String text) {
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
+    return text.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("\"", "&quot;");
   }
 
   private static String quote(String text) {

@@ -3,7 +3,6 @@ package dev.weft.sim;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -11,6 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,12 @@ final class RunFolder {
   private static final int MOST_JVMS = 1_000;
 
   private static @Nullable Path taken;
+
+  /**
+   * The open lock files: an unreachable channel is closed by the garbage collector, and a process
+   * loses its lock of a file with the first channel of that file that it closes (fcntl(2)).
+   */
+  private static final List<FileChannel> LOCK_FILES = new ArrayList<>();
 
   final Path path;
   private final Path stores;
@@ -52,7 +59,7 @@ final class RunFolder {
     }
   }
 
-  @SuppressWarnings("StreamResourceLeak") // the lock is held until the JVM ends
+  @SuppressWarnings("StreamResourceLeak") // a lock is held until the JVM ends
   private static synchronized Path take() throws IOException {
     if (taken != null) {
       return taken;
@@ -65,22 +72,20 @@ final class RunFolder {
       FileChannel channel =
           FileChannel.open(
               base.resolve(i + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-      if (lock(channel) != null) {
-        Path folder = base.resolve(String.valueOf(i));
-        taken = folder;
-        return folder;
+      try {
+        if (channel.tryLock() == null) {
+          channel.close(); // another JVM has it
+          continue;
+        }
+      } catch (OverlappingFileLockException e) {
+        LOCK_FILES.add(channel); // another class loader of this JVM has it
+        continue;
       }
-      channel.close();
+      LOCK_FILES.add(channel);
+      taken = base.resolve(String.valueOf(i));
+      return taken;
     }
     throw new IOException("each of %d folders in %s is in use by a JVM".formatted(MOST_JVMS, base));
-  }
-
-  private static @Nullable FileLock lock(FileChannel channel) throws IOException {
-    try {
-      return channel.tryLock();
-    } catch (OverlappingFileLockException e) {
-      return null; // another class loader of this JVM has it
-    }
   }
 
   /** Gives a file a second name, which lasts as long as the run. */

@@ -14,12 +14,14 @@ final class RunRecord {
   private static final long FIRST_DIGEST = 0xcbf29ce484222325L;
 
   private final Numbers decisions = new Numbers();
+  private final Numbers sites = new Numbers();
   private final Numbers switches = new Numbers();
   private long digest;
   private @Nullable List<TraceEvent> events;
 
   void begin(boolean recorded) {
     decisions.clear();
+    sites.clear();
     switches.clear();
     digest = FIRST_DIGEST;
     events = recorded ? new ArrayList<>() : null;
@@ -37,7 +39,8 @@ final class RunRecord {
       switches.add(choice.index);
       switches.add(chosen.number);
     }
-    decisions.add(((long) site << 32) | ((long) choice.count << 16) | chosen.number);
+    decisions.add(((long) choice.count << 32) | chosen.number);
+    sites.add(site);
     mix(chosen.number + 1009L * choice.count);
   }
 
@@ -86,6 +89,7 @@ final class RunRecord {
         failure,
         digest,
         decisions.toArray(),
+        sites.toIntArray(),
         switches.toIntArray(),
         lanes.size(),
         steps,

@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param failure what failed; null: nothing
  * @param digest a digest of all choices and times
- * @param decisions each choice: the site, how many fibers could go on, the number of the chosen one
+ * @param decisions each choice: how many fibers could go on (the upper half), and the number of the
+ *     chosen one
+ * @param sites the site of each choice; -1: a fiber waited or ended
  * @param fibers how many fibers there were
  * @param switches the choices that were not the usual ones: index and number, in turn
  * @param faults how often each kind of fault happened
@@ -24,6 +26,7 @@ record RunResult(
     @Nullable Throwable failure,
     long digest,
     long[] decisions,
+    int[] sites,
     int[] switches,
     int fibers,
     long steps,
@@ -36,7 +39,7 @@ record RunResult(
 
   /** Returns the number of the fiber that a choice chose. */
   int chosen(int decision) {
-    return (int) (decisions[decision] & 0xffff);
+    return (int) decisions[decision];
   }
 
   boolean failed() {
@@ -51,14 +54,16 @@ record RunResult(
     return new Schedule(seed, map);
   }
 
-  /** Returns what kind of failure it is: a shrunk schedule must fail in the same way. */
+  /**
+   * Returns what kind of failure it is: a shrunk schedule must fail in the same way. The line of
+   * the program tells failures apart; all assertions throw from the same line of their library.
+   */
   String kind() {
     Throwable cause = failure;
     if (cause == null) {
       return "none";
     }
-    StackTraceElement[] stack = cause.getStackTrace();
-    return cause.getClass().getName()
-        + (cause instanceof SimulationFailure || stack.length == 0 ? "" : " at " + stack[0]);
+    StackTraceElement frame = cause instanceof SimulationFailure ? null : Where.programFrame(cause);
+    return cause.getClass().getName() + (frame == null ? "" : " at " + frame);
   }
 }

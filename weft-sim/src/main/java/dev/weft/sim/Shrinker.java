@@ -1,5 +1,6 @@
 package dev.weft.sim;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Looks for a schedule with fewer switches that fails in the same way, by leaving out switches:
  * halves first, then smaller parts, then single ones (Zeller and Hildebrandt, "Simplifying and
- * Isolating Failure-Inducing Input", 2002).
+ * Isolating Failure-Inducing Input", 2002). It stops after a number of runs or a time, whichever
+ * comes first, and shows the best schedule so far.
  */
 final class Shrinker {
   private static final int MOST_RUNS = 2_000;
@@ -18,6 +20,8 @@ final class Shrinker {
 
   private final Explorer explorer;
   private final SimulationOptions options;
+  private final Duration budget;
+  private final long begin = System.nanoTime();
   private final long runsBefore;
   private final long schedules;
   private final Map<Fault, Long> faults;
@@ -26,11 +30,13 @@ final class Shrinker {
   Shrinker(
       Explorer explorer,
       SimulationOptions options,
+      Duration budget,
       long runsBefore,
       long schedules,
       Map<Fault, Long> faults) {
     this.explorer = explorer;
     this.options = options;
+    this.budget = budget;
     this.runsBefore = runsBefore;
     this.schedules = schedules;
     this.faults = faults;
@@ -43,7 +49,7 @@ final class Shrinker {
             ? search(shrink(found, first.kind()), first.kind())
             : found;
     RunResult shown = explorer.run(least.seed(), new Choosers.Replay(least), true);
-    if (!shown.failed()) { // the schedule does not say all: show the seed itself
+    if (!shown.kind().equals(first.kind())) { // the schedule does not say all: show the seed itself
       least = found;
       shown = explorer.run(first.seed(), new Choosers.Replay(found), true);
     }
@@ -62,12 +68,16 @@ final class Shrinker {
         shown.events());
   }
 
+  private boolean isSpent(int mostRuns) {
+    return runs >= mostRuns || System.nanoTime() - begin >= budget.toNanos();
+  }
+
   private Schedule shrink(Schedule found, String kind) {
     Schedule best = found;
     for (int chunk = Math.max(1, best.switches().size() / 2); ; chunk = Math.max(1, chunk / 2)) {
       boolean smaller = false;
       List<Integer> indexes = new ArrayList<>(best.switches().keySet());
-      for (int end = indexes.size(); end > 0 && runs < MOST_RUNS; end -= chunk) {
+      for (int end = indexes.size(); end > 0 && !isSpent(MOST_RUNS); end -= chunk) {
         SortedMap<Integer, Integer> left = new TreeMap<>(best.switches());
         left.keySet().removeAll(indexes.subList(Math.max(0, end - chunk), end));
         Schedule tried = attempt(new Schedule(best.seed(), left), kind);
@@ -78,7 +88,7 @@ final class Shrinker {
           end = Math.min(end, indexes.size() + chunk);
         }
       }
-      if ((chunk == 1 && !smaller) || runs >= MOST_RUNS) {
+      if ((chunk == 1 && !smaller) || isSpent(MOST_RUNS)) {
         return best;
       }
     }
@@ -101,9 +111,10 @@ final class Shrinker {
             if (fiber == parent.chosen(at)) {
               continue;
             }
-            if (runs++ >= most) {
+            if (isSpent(most)) {
               return best;
             }
+            runs++;
             SortedMap<Integer, Integer> switches = new TreeMap<>(before);
             switches.put(at, fiber);
             Schedule tried = new Schedule(best.seed(), switches);

@@ -45,8 +45,13 @@ public final class Simulation {
    */
   public static SimulationResult explore(
       SimulationOptions options, SimulationBody body, Progress progress) {
+    return explore(options, body, progress, Explorer.Limits.USUAL);
+  }
+
+  static SimulationResult explore(
+      SimulationOptions options, SimulationBody body, Progress progress, Explorer.Limits limits) {
     Agent.prepare(options.points()); // before any class that needs rewritten ones is loaded
-    return Explorer.explore(options, body, progress);
+    return Explorer.explore(options, body, progress, limits);
   }
 
   /** Is told how far an exploration has come. */

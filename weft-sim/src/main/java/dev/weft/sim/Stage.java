@@ -10,11 +10,13 @@ import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.internal.sched.World;
 import dev.weft.sim.Chooser.Choice;
 import dev.weft.sim.Chooser.Moment;
+import dev.weft.sim.agent.Agent;
 import dev.weft.sim.agent.Sites;
 import dev.weft.sim.agent.Sites.Site;
 import dev.weft.sim.boot.CurrentWorld;
 import dev.weft.sim.boot.RewrittenCalls;
 import dev.weft.sim.boot.RewrittenSockets;
+import dev.weft.sim.net.Kernel;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -65,6 +67,8 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
   private final Events events = new Events();
   private final EarlyTimers earlyTimers = new EarlyTimers();
 
+  private final NamedPoints points;
+
   // the state of the run
   private long now = START;
   private Chooser chooser = Choosers.plain();
@@ -93,13 +97,22 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
   // read by the thread that waits for the run: whether it moves
   private volatile long steps;
 
+  // guards the two fields below it, and that no run enters after the stage was given up
+  private final Object entrance = new Object();
+  private volatile boolean givenUp;
+  private @Nullable Kernel kernel;
+
+  /** Creates a stage for an exploration with these points. */
+  Stage(NamedPoints points) {
+    this.points = points;
+  }
+
   // ---- a run ----
 
   /** Runs the body once; on the thread that serves. */
   RunResult run(long seed, Chooser newChooser, long newMaxSteps, boolean recorded, Body body) {
     begin(seed, newChooser, newMaxSteps, recorded);
-    RewrittenCalls.enter(this);
-    RewrittenSockets.enter(around.kernel());
+    enter();
     try {
       scheduler.go(FiberOptions.named("main"), () -> runMain(body));
       scheduler.workers[0].serve(this);
@@ -108,11 +121,42 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
       unwind();
       return result;
     } finally {
-      RewrittenCalls.enter(null);
+      RewrittenCalls.leave(this);
       files.end();
       disks.end();
-      RewrittenSockets.enter(null);
+      RewrittenSockets.leave(kernel);
     }
+  }
+
+  /** Has rewritten code call this stage, unless the stage was given up. */
+  private void enter() {
+    synchronized (entrance) {
+      if (givenUp) {
+        throw new IllegalStateException("the exploration was given up");
+      }
+      kernel = around.kernel();
+      RewrittenCalls.enter(this);
+      RewrittenSockets.enter(kernel);
+    }
+  }
+
+  /**
+   * Has rewritten code never call this stage again, though a fiber of it still runs; called by
+   * another thread. The run ends when that fiber waits.
+   */
+  void giveUp() {
+    synchronized (entrance) {
+      givenUp = true;
+      RewrittenCalls.leave(this);
+      RewrittenSockets.leave(kernel);
+    }
+  }
+
+  /** Returns where the fiber is that runs on a thread, as far as another thread can see it. */
+  StackTraceElement[] stackOf(Thread serving) {
+    Lane lane = current;
+    Thread thread = lane == null ? null : lane.fiber.threadOrNull();
+    return (thread == null ? serving : thread).getStackTrace();
   }
 
   /** The program of a run. */
@@ -141,7 +185,7 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
     around = new Surroundings(this, seed);
     clocks.begin(around.counts());
     clocks.hosts(this::hostHere);
-    around.hosts().listen(host -> disks.crashOf(host.name()));
+    around.hosts().listen(this::filesCrash);
     starting = null;
     run.begin(recorded);
     earlyTimers.begin(seed);
@@ -166,6 +210,12 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
     unwinding.end();
     clean = false;
     choice.index = 0;
+  }
+
+  /** The process on a host has ended, and its disk with it. */
+  private void filesCrash(Host host) {
+    files.releaseLocks(host);
+    disks.crashOf(host.name());
   }
 
   private RunResult result(long seed) {
@@ -280,7 +330,7 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
 
   @Override
   public boolean isOver() {
-    return over;
+    return over || givenUp;
   }
 
   @Override
@@ -523,7 +573,7 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
       return;
     }
     Lane lane = Objects.requireNonNull(current);
-    if (lane.initializers > 0) {
+    if (lane.initializers > 0 || !points.has(site)) {
       return;
     }
     if (unwinding.isActive()) {
@@ -598,6 +648,21 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
     }
   }
 
+  @Override
+  public void waits(@Nullable Object monitor) {
+    Lane lane = Objects.requireNonNull(current);
+    if (monitor != null && lane.initializers > 0) {
+      refuse(Agent.HOLDS_ITS_THREAD);
+    }
+    lane.leftMonitor = monitor;
+  }
+
+  @Override
+  public @Nullable Object leftMonitor(FiberCore<?> fiber) {
+    Lane lane = lanes.get(fiber);
+    return lane == null ? null : lane.leftMonitor;
+  }
+
   /** Returns the simulation's own time. */
   long now() {
     return now;
@@ -668,6 +733,16 @@ final class Stage implements World, WorldNetwork.Provider, Policy, Policy.ReadyQ
   @Override
   public String threadName() {
     return threads.nextName();
+  }
+
+  @Override
+  public int poolNumber() {
+    return threads.nextPool();
+  }
+
+  @Override
+  public int timerNumber() {
+    return threads.nextTimer();
   }
 
   @Override

@@ -134,15 +134,31 @@ final class WeftSimulationExtension
     @Override
     public void run(Simulation simulation) throws Exception {
       Object instance = instance();
-      for (Method each : before) {
-        call(each, instance, simulation);
-      }
+      Throwable failure = null;
       try {
-        call(method, instance, simulation);
-      } finally {
-        for (Method each : after) {
+        for (Method each : before) {
           call(each, instance, simulation);
         }
+        call(method, instance, simulation);
+      } catch (Throwable e) {
+        failure = e;
+      }
+      for (Method each : after) {
+        try {
+          call(each, instance, simulation);
+        } catch (Throwable e) { // must not hide what the test itself has found
+          if (failure == null) {
+            failure = e;
+          } else if (failure != e) {
+            failure.addSuppressed(e);
+          }
+        }
+      }
+      switch (failure) {
+        case null -> {}
+        case Error error -> throw error;
+        case Exception exception -> throw exception;
+        default -> throw new IllegalStateException(failure);
       }
     }
 

@@ -3,6 +3,7 @@ package dev.weft.sim;
 import dev.weft.sim.RunResult.TraceEvent;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Where a fiber is, for people: the call in which it waits, and the line of the program. */
 final class Where {
@@ -53,6 +54,19 @@ final class Where {
     return "";
   }
 
+  /**
+   * Returns the innermost frame of the program, else the innermost of all; null if none is known.
+   */
+  static @Nullable StackTraceElement programFrame(Throwable failure) {
+    StackTraceElement[] stack = failure.getStackTrace();
+    for (StackTraceElement frame : stack) {
+      if (isProgram(frame.getClassName())) {
+        return frame;
+      }
+    }
+    return stack.length == 0 ? null : stack[0];
+  }
+
   private static String place(StackTraceElement frame) {
     return frame.getFileName() + ":" + frame.getLineNumber();
   }
@@ -61,9 +75,17 @@ final class Where {
     return !type.startsWith("java.")
         && !type.startsWith("jdk.")
         && !type.startsWith("sun.")
-        && !type.startsWith("org.junit.")
-        && !type.startsWith("org.assertj.")
+        && !isAssertions(type)
         && !isWeft(type);
+  }
+
+  private static boolean isAssertions(String type) {
+    return type.startsWith("org.junit.")
+        || type.startsWith("org.assertj.")
+        || type.startsWith("org.opentest4j.")
+        || type.startsWith("org.hamcrest.")
+        || type.startsWith("org.testng.")
+        || type.startsWith("com.google.common.truth.");
   }
 
   private static boolean isWeft(String type) {

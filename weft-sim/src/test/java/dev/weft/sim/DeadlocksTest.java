@@ -1,12 +1,22 @@
 package dev.weft.sim;
 
+import static dev.weft.sim.Programs.sleep;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.internal.Clock;
+import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.watch.LockOwners;
+import dev.weft.internal.watch.LockOwners.BlockedOn;
+import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Deadlocks are reported at once, with who waits for whom, whatever else the program does. */
@@ -30,6 +40,13 @@ class DeadlocksTest {
                 // it has been told to give up
               }
             });
+  }
+
+  /** Starts "one" and "two", which take the same two locks in different orders. */
+  private static List<Thread> crossed(Function<Lock, Taking> way) {
+    Taking left = way.apply(new ReentrantLock());
+    Taking right = way.apply(new ReentrantLock());
+    return List.of(nest("one", left, right), nest("two", right, left));
   }
 
   /** A host that does something every 10 ms for ever. */
@@ -98,11 +115,7 @@ class DeadlocksTest {
         failure(
             sim -> {
               busyHost(sim);
-              Lock left = new ReentrantLock();
-              Lock right = new ReentrantLock();
-              Thread one = nest("one", left::lock, right::lock);
-              nest("two", right::lock, left::lock);
-              one.join();
+              crossed(lock -> lock::lock).getFirst().join();
             });
     assertThat(cause)
         .isInstanceOf(SimulationFailure.Deadlock.class)
@@ -117,15 +130,12 @@ class DeadlocksTest {
             SimulationOptions.seeds(20),
             sim -> {
               busyHost(sim);
-              Lock left = new ReentrantLock();
-              Lock right = new ReentrantLock();
-              Thread one = nest("one", left::lockInterruptibly, right::lockInterruptibly);
-              Thread two = nest("two", right::lockInterruptibly, left::lockInterruptibly);
+              List<Thread> both = crossed(lock -> lock::lockInterruptibly);
               Thread.sleep(1_000);
-              one.interrupt();
-              two.interrupt();
-              one.join();
-              two.join();
+              both.forEach(Thread::interrupt);
+              for (Thread thread : both) {
+                thread.join();
+              }
             })
         .check();
   }
@@ -136,11 +146,7 @@ class DeadlocksTest {
         failure(
             sim -> {
               busyHost(sim);
-              Lock left = new ReentrantLock();
-              Lock right = new ReentrantLock();
-              Thread one = nest("one", left::lockInterruptibly, right::lockInterruptibly);
-              nest("two", right::lockInterruptibly, left::lockInterruptibly);
-              one.join();
+              crossed(lock -> lock::lockInterruptibly).getFirst().join();
             });
     assertThat(cause)
         .isInstanceOf(SimulationFailure.Deadlock.class)
@@ -195,14 +201,6 @@ class DeadlocksTest {
         .check();
   }
 
-  private static void sleep(Duration duration) {
-    try {
-      Thread.sleep(duration);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
   // ---- without a circle ----
 
   @Test
@@ -235,5 +233,110 @@ class DeadlocksTest {
         .hasMessageStartingWith("deadlock: all fibers wait, and no timer is left")
         .hasMessageContaining(", for a lock that holder holds")
         .hasMessageContaining("holder waits in CountDownLatch.await");
+  }
+
+  // ---- monitors of fibers that were notified ----
+
+  /** A notified fiber waits to enter its monitor, which the notifier holds, and holds another. */
+  private static void notifies(Simulation sim) throws Exception {
+    busyHost(sim);
+    Object left = new Object();
+    CountDownLatch right = new CountDownLatch(0);
+    Thread.ofVirtual().name("waiter").start(() -> waitsInMonitors(left, right));
+    Thread.sleep(1);
+    Thread.ofVirtual()
+        .name("notifier")
+        .start(
+            () -> {
+              synchronized (right) {
+                right.notifyAll();
+                inMonitors(right, left);
+              }
+            })
+        .join();
+  }
+
+  @SuppressWarnings("WaitNotInLoop") // it never returns
+  private static void waitsInMonitors(Object outer, Object inner) {
+    synchronized (outer) {
+      synchronized (inner) {
+        try {
+          inner.wait();
+        } catch (InterruptedException e) {
+          // the run has ended
+        }
+      }
+    }
+  }
+
+  @SuppressWarnings("WaitNotInLoop") // each wait lasts as long as its limit
+  private static void waitOften() throws InterruptedException {
+    Object monitor = new Object();
+    for (int i = 0; i < 5_000; i++) {
+      synchronized (monitor) {
+        monitor.wait(1);
+      }
+    }
+  }
+
+  @Test
+  void aDeadlockOfANotifiedFiberIsReported() {
+    assertThat(failure(DeadlocksTest::notifies))
+        .isInstanceOf(SimulationFailure.Deadlock.class)
+        .hasMessageContaining("wait for each other");
+  }
+
+  /** The JVM's snapshots of such a fiber differ once {@code Object.wait} is compiled. */
+  @Test
+  void aDeadlockOfANotifiedFiberIsReportedByCompiledCodeToo() throws Exception {
+    Command.Result other =
+        Command.java("--enable-native-access=ALL-UNNAMED", "-Xbatch", DeadlocksTest.class.getName())
+            .run();
+    assertThat(other.stdout()).as(other.stderr()).contains("wait for each other");
+  }
+
+  public static void main(String[] args) {
+    SimulationOptions options = SimulationOptions.seeds(1);
+    Simulation.explore(options, sim -> waitOften()).check();
+    System.out.println(
+        Simulation.explore(options.maxSteps(10_000), DeadlocksTest::notifies)
+            .failure()
+            .orElseThrow()
+            .message());
+  }
+
+  /** Some hundred thousand fibers take the JVM longer than it may look for deadlocks outside. */
+  @Test
+  void theOwnerOfAMonitorIsLookedForHoweverLongThatTakes() {
+    AtomicBoolean slow = new AtomicBoolean(true);
+    Simulation.explore(
+            SimulationOptions.seeds(1),
+            sim -> {
+              Object monitor = new Object();
+              Thread holder = Thread.ofVirtual().start(() -> sleepsIn(monitor));
+              Thread waiter = Thread.ofVirtual().start(() -> sleepsIn(monitor));
+              Thread.sleep(1);
+              LockOwners owners =
+                  new LockOwners(
+                      () ->
+                          Stream.<FiberCore<?>>of(FiberCore.ofOrNull(holder))
+                              .peek(_ -> take(slow)));
+              BlockedOn blocked = owners.blockedOn(FiberCore.ofOrNull(waiter));
+              assertThat(blocked.owner()).isEqualTo(holder);
+            })
+        .check();
+  }
+
+  private static void sleepsIn(Object monitor) {
+    synchronized (monitor) {
+      sleep(Duration.ofSeconds(1));
+    }
+  }
+
+  /** Takes more real time than a look may take outside simulations, once. */
+  private static void take(AtomicBoolean slow) {
+    long begin = Clock.SYSTEM.nanoTime();
+    while (slow.get() && Clock.SYSTEM.nanoTime() - begin < 2_100_000_000L) {}
+    slow.set(false);
   }
 }

@@ -7,20 +7,26 @@ import dev.weft.testkit.Command;
 import dev.weft.testkit.Feature;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The same seed gives the same run: in one JVM, in several, and while other threads compute. */
@@ -78,8 +84,49 @@ class DeterminismTest {
       seen.append(RandomGenerator.of(generator).nextInt()).append(' ');
     }
     seen.append(Set.of("a", "b", "c", "d")).append(Map.of("k", 1, "l", 2, "m", 3));
+    List<Integer> shuffled = new ArrayList<>(IntStream.range(0, 20).boxed().toList());
+    Collections.shuffle(shuffled);
+    seen.append(shuffled).append(comparisonsOfASkipList()).append(' ');
+    seen.append(Runtime.getRuntime().availableProcessors()).append(' ');
+    IntSupplier processors = Runtime.getRuntime()::availableProcessors;
+    seen.append(processors.getAsInt()).append(' ');
+    try (ExecutorService pool = Executors.newCachedThreadPool()) {
+      seen.append(pool.submit(DeterminismTest::nameOfPlainThread).get()).append(' ');
+    }
+    CompletableFuture<String> timer = new CompletableFuture<>();
+    new Timer().schedule(task(() -> timer.complete(nameOfPlainThread())), 1);
+    seen.append(timer.get()).append(' ');
     LockSupport.parkNanos(1_000);
     seen.append(System.nanoTime()).append(' ').append(sim.elapsed());
+  }
+
+  /** The heights of a skip list are random, and by them the number of comparisons. */
+  private static int comparisonsOfASkipList() {
+    int[] comparisons = new int[1];
+    ConcurrentSkipListSet<Integer> list =
+        new ConcurrentSkipListSet<>(
+            (one, other) -> {
+              comparisons[0]++;
+              return Integer.compare(one, other);
+            });
+    for (int i = 0; i < 100; i++) {
+      list.add(i * 37 % 100);
+    }
+    assertThat(list).hasSize(100);
+    return comparisons[0];
+  }
+
+  private static String nameOfPlainThread() {
+    return Thread.currentThread().getName();
+  }
+
+  private static TimerTask task(Runnable body) {
+    return new TimerTask() {
+      @Override
+      public void run() {
+        body.run();
+      }
+    };
   }
 
   /** Returns what each seed saw. */
@@ -139,7 +186,11 @@ class DeterminismTest {
   void anotherJvmSeesTheSame() throws Exception {
     // without Weft's flags: the agent needs none
     Command.Result other =
-        Command.java("--enable-native-access=ALL-UNNAMED", DeterminismTest.class.getName()).run();
+        Command.java(
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:ActiveProcessorCount=1",
+                DeterminismTest.class.getName())
+            .run();
     assertThat(other.exitStatus()).as(other.stderr()).isZero();
     String seen = other.stdout();
     assertThat(seen.lines().toList()).isEqualTo(explore());

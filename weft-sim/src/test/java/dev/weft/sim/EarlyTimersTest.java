@@ -1,5 +1,6 @@
 package dev.weft.sim;
 
+import static dev.weft.sim.Programs.sleep;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
@@ -97,13 +98,5 @@ class EarlyTimersTest {
               assertThat(order).hasSize(3);
             })
         .check();
-  }
-
-  private static void sleep(Duration duration) {
-    try {
-      Thread.sleep(duration);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

@@ -2,14 +2,21 @@ package dev.weft.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.weft.Weft;
 import dev.weft.testkit.Feature;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Exploring programs: what is found, what it says, that it is repeated. */
@@ -72,6 +79,76 @@ class ExploreTest {
             .failure()
             .orElseThrow();
     assertThat(bySchedule.schedule()).isEqualTo(found.schedule());
+  }
+
+  /**
+   * Two counters; a schedule may lose an update of one of them, or, with more switches, of both.
+   */
+  private static final class Pair {
+    int left;
+    int right;
+
+    void increment() {
+      left++;
+      right++;
+    }
+  }
+
+  private static void losesOneOrBoth(Simulation sim) throws Exception {
+    Pair pair = new Pair();
+    Thread one = new Thread(pair::increment, "one");
+    Thread two = new Thread(pair::increment, "two");
+    one.start();
+    two.start();
+    one.join();
+    two.join();
+    checkBoth(pair);
+    assertEquals(2, pair.left, "the left one");
+    assertEquals(2, pair.right, "the right one");
+  }
+
+  private static void checkBoth(Pair pair) {
+    if (pair.left == 1) {
+      assertEquals(2, pair.right, "both");
+    }
+  }
+
+  @Test
+  @Feature("V4")
+  void aShrunkScheduleFailsTheSameAssertion() {
+    SimulationOptions options = SimulationOptions.seeds(1).points(POINTS.points().getFirst());
+    long seed =
+        LongStream.range(1, 3_000)
+            .filter(each -> losesBoth(options.firstSeed(each).shrinks(false)).isPresent())
+            .findFirst()
+            .orElseThrow();
+    FailureReport report = losesBoth(options.firstSeed(seed)).orElseThrow();
+    assertThat(report.schedule().switches()).hasSizeLessThanOrEqualTo(report.switchesFound());
+    assertThat(
+            losesBoth(
+                SimulationOptions.replay(report.schedule().toString())
+                    .points(POINTS.points().getFirst())))
+        .isPresent();
+  }
+
+  private static Optional<FailureReport> losesBoth(SimulationOptions options) {
+    return Simulation.explore(options, ExploreTest::losesOneOrBoth)
+        .failure()
+        .filter(report -> report.message().startsWith("both"));
+  }
+
+  @Test
+  void shrinkingEndsWhenItsTimeIsUp() {
+    FailureReport report =
+        Simulation.explore(
+                POINTS,
+                ExploreTest::losesUpdates,
+                (runs, schedules, digest) -> {},
+                new Explorer.Limits(Explorer.Limits.USUAL.patience(), Duration.ZERO))
+            .failure()
+            .orElseThrow();
+    assertThat(report.text()).contains("shrunk in 0 runs").contains("stops before it");
+    assertThat(report.schedule().switches()).hasSize(report.switchesFound());
   }
 
   @Test
@@ -146,7 +223,7 @@ class ExploreTest {
               Thread sleeper = new Thread(() -> slowly(100_000));
               sleeper.start();
               assertThat(sleeper.isAlive()).isTrue();
-              assertThat(sleeper.join(java.time.Duration.ofSeconds(1))).isFalse();
+              assertThat(sleeper.join(Duration.ofSeconds(1))).isFalse();
               sleeper.interrupt();
               sleeper.join();
               assertThat(sleeper.getState()).isEqualTo(Thread.State.TERMINATED);
@@ -216,6 +293,41 @@ class ExploreTest {
   }
 
   @Test
+  @Feature("V2")
+  void aRunThatFailsOnlyWhenItIsRepeatedIsReported() {
+    Set<Long> seen = new HashSet<>(Set.of(0L));
+    assertThatThrownBy(
+            () ->
+                Simulation.explore(
+                    POINTS,
+                    sim -> {
+                      if (!seen.add(sim.seed()) && sim.seed() != 0) {
+                        throw new IllegalStateException("only when repeated");
+                      }
+                    }))
+        .isInstanceOf(SimulationFailure.NotDeterministic.class)
+        .hasMessageContaining("only when repeated");
+  }
+
+  @Test
+  @Feature("V2")
+  void aFirstRunOfAllThatFailsAloneIsReported() {
+    AtomicInteger runs = new AtomicInteger();
+    assertThatThrownBy(
+            () ->
+                Simulation.explore(
+                    POINTS,
+                    sim -> {
+                      if (runs.incrementAndGet() == 1) {
+                        throw new IllegalStateException("only the first");
+                      }
+                    }))
+        .isInstanceOf(SimulationFailure.NotDeterministic.class)
+        .hasMessageContaining("the first run of all has failed")
+        .hasRootCauseMessage("only the first");
+  }
+
+  @Test
   void aFailureInAnotherFiberFailsTheRun() {
     SimulationResult result =
         Simulation.explore(
@@ -230,5 +342,26 @@ class ExploreTest {
               other.join();
             });
     assertThat(result.failure().orElseThrow().cause()).hasMessage("in the other");
+  }
+
+  /** The failures are kept by fiber, whose identity hash code differs from run to run. */
+  @Test
+  @Feature("V2")
+  void ofSeveralFailuresTheFirstFibersFailsTheRun() {
+    for (int i = 0; i < 5; i++) {
+      SimulationResult result =
+          Simulation.explore(
+              SimulationOptions.seeds(1),
+              sim -> {
+                for (int k = 0; k < 9; k++) {
+                  int number = k;
+                  Weft.go(
+                      () -> {
+                        throw new IllegalStateException("fiber " + number);
+                      });
+                }
+              });
+      assertThat(result.failure().orElseThrow().cause()).hasMessage("fiber 0");
+    }
   }
 }

@@ -63,7 +63,7 @@ class FailureReportTest {
     assertThat(report.html())
         .contains("<title>&lt;flags&gt; fails with seed " + report.seed())
         .contains("a &amp; b &lt; c")
-        .contains("<th>main<th>first \"quoted\"<th>second")
+        .contains("<th class=lane>main<th class=lane>first &quot;quoted&quot;<th class=lane>second")
         .doesNotContain("<flags>");
   }
 

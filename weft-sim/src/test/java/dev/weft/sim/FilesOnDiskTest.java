@@ -528,6 +528,22 @@ class FilesOnDiskTest {
         });
   }
 
+  /** The JDK knows a locked file by its inode, and a file of a later run often has the same one. */
+  @Test
+  void aLockThatARunHasLeftIsGoneInTheNext() {
+    List<FileLock> left = new ArrayList<>(); // else the garbage collector may clear them
+    simulate(
+        (disk, root) -> {
+          for (int i = 0; i < 50; i++) {
+            FileChannel channel = FileChannel.open(root.resolve("f" + i), CREATE, WRITE);
+            FileLock lock = i % 2 == 0 ? channel.lock() : channel.tryLock();
+            assertThat(lock).isNotNull();
+            left.add(lock);
+          }
+        });
+    assertThat(left).hasSizeGreaterThan(300).noneMatch(FileLock::isValid);
+  }
+
   @Test
   void aFullDiskRefusesWrites() {
     simulate(

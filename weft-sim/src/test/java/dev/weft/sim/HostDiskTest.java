@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.weft.testkit.Feature;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -70,6 +71,36 @@ class HostDiskTest {
     result.check();
     assertThat(result.faults().get(Fault.CRASH)).isGreaterThan(1_000);
     assertThat(result.faults().get(Fault.LOST_WRITE)).isPositive();
+  }
+
+  /** The files are on a disk that does not crash with the host. */
+  @Test
+  void aHostThatCrashesLosesItsFileLocks() {
+    Simulation.explore(
+            SimulationOptions.seeds(5),
+            sim -> {
+              Path root = sim.disk("shared").root();
+              AtomicInteger starts = new AtomicInteger();
+              Host host =
+                  sim.host(
+                      "writer",
+                      () -> {
+                        FileChannel file = FileChannel.open(root.resolve("f"), CREATE, WRITE);
+                        assertThat(file.tryLock()).isNotNull();
+                        starts.incrementAndGet();
+                        Thread.sleep(Duration.ofDays(1));
+                      });
+              try (FileChannel other = FileChannel.open(root.resolve("g"), CREATE, WRITE)) {
+                FileLock own = other.lock();
+                Thread.sleep(Duration.ofSeconds(1));
+                host.crash();
+                assertThat(own.isValid()).isTrue();
+              }
+              host.restart();
+              Thread.sleep(Duration.ofSeconds(1));
+              assertThat(starts).hasValue(2);
+            })
+        .check();
   }
 
   @Test

@@ -82,7 +82,7 @@ class NetworkDeterminismTest {
     List<String> all = new ArrayList<>();
     SimulationResult result =
         Simulation.explore(
-            SimulationOptions.seeds(SEEDS).points("dev.weft.sim"), // as other tests of this JVM
+            SimulationOptions.seeds(SEEDS),
             sim -> {
               List<String> seen = new ArrayList<>();
               program(sim, seen);

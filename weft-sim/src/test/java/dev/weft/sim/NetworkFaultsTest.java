@@ -1,5 +1,7 @@
 package dev.weft.sim;
 
+import static dev.weft.sim.Programs.connect;
+import static dev.weft.sim.Programs.echo;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
@@ -7,10 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.weft.testkit.Feature;
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.Socket;
-import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Map;
@@ -20,24 +19,6 @@ import org.junit.jupiter.api.Test;
 @Feature("V6")
 @SuppressWarnings("AddressSelection") // a simulated host has one address
 class NetworkFaultsTest {
-  private static void echo(int port) throws IOException {
-    try (ServerSocket server = new ServerSocket(port)) {
-      while (true) {
-        try (Socket client = server.accept()) {
-          client.getInputStream().transferTo(client.getOutputStream());
-        } catch (SocketException e) {
-          // the next one
-        }
-      }
-    }
-  }
-
-  /** Waits until a port is listened at. */
-  private static Socket connect(String host, int port) throws Exception {
-    Thread.sleep(1);
-    return new Socket(host, port);
-  }
-
   @Test
   void aConnectionGoesOnAfterAPartition() {
     SimulationResult result =

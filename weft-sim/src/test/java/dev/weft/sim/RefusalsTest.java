@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.weft.Fiber;
+import dev.weft.Hook;
 import dev.weft.Scheduler;
 import dev.weft.io.IoEvent;
 import dev.weft.testkit.Feature;
@@ -19,6 +20,8 @@ import java.io.InputStream;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -38,6 +41,7 @@ import java.nio.file.WatchService;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +52,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Feature("V5")
 @SuppressWarnings("AddressSelection") // a simulated host has one address
 class RefusalsTest {
+  private static final String HOLDS_ITS_THREAD =
+      "a wait that holds its thread: in a class initializer, below a native method or while the"
+          + " hook is disabled";
+
   private static Arguments refused(String what, SimulationBody body) {
     return arguments(what, body);
   }
@@ -57,12 +65,25 @@ class RefusalsTest {
         refused("a process", sim -> new ProcessBuilder("true").start()),
         refused("a process", sim -> Runtime.getRuntime().exec(new String[] {"true"})),
         refused("a native function (Linker.downcallHandle)", sim -> nativeFunction()),
+        refused("a native library (System.load)", sim -> loadAbsolute()),
+        refused("a native library (System.loadLibrary)", sim -> loadByName()),
+        refused("a native library (Runtime.loadLibrary)", sim -> loadByRuntime()),
+        refused(
+            "a wait for the garbage collector (ReferenceQueue.remove)",
+            sim -> new ReferenceQueue<Object>().remove()),
+        refused(
+            "a wait for the garbage collector (ReferenceQueue.remove)",
+            sim -> new ReferenceQueue<Object>().remove(0)),
         refused(
             "a read of the standard input: set another by System.setIn",
             sim -> standardInput().read()),
         refused(
             "a read of the standard input: set another by System.setIn",
             sim -> standardInput().readAllBytes()),
+        refused(HOLDS_ITS_THREAD, sim -> Sleeps.touch()),
+        refused(HOLDS_ITS_THREAD, sim -> Parks.touch()),
+        refused(HOLDS_ITS_THREAD, sim -> Waits.touch()),
+        refused(HOLDS_ITS_THREAD, sim -> sleepsWithoutHook()),
         refused("a WatchService", sim -> FileSystems.getDefault().newWatchService().close()),
         refused("a Pipe", sim -> Pipe.open().sink().close()),
         refused("IoManager.awaitAny", RefusalsTest::awaitAny),
@@ -110,11 +131,89 @@ class RefusalsTest {
             "cannot simulate \\Q" + what + "\\E, used at RefusalsTest\\.java:[0-9]+");
   }
 
+  /** The pool's thread may take the work, and is outside the simulation. */
+  @Test
+  void aForkJoinPoolIsRefusedThoughItHasThreads() throws Exception {
+    ForkJoinPool.commonPool().submit(Thread::yield).get();
+    assertThatThrownBy(
+            () ->
+                Simulation.explore(
+                    SimulationOptions.seeds(10),
+                    sim -> List.of(1, 2, 3).parallelStream().forEach(number -> Thread.yield())))
+        .isInstanceOf(SimulationFailure.Unsupported.class)
+        .hasMessageMatching(
+            "cannot simulate a ForkJoinPool, .*, used at RefusalsTest\\.java:[0-9]+");
+  }
+
+  private static final class Sleeps {
+    static {
+      sleep();
+    }
+
+    static void touch() {}
+  }
+
+  private static final class Parks {
+    static {
+      LockSupport.parkNanos(1_000_000);
+    }
+
+    static void touch() {}
+  }
+
+  private static final class Waits {
+    static {
+      waitInMonitor();
+    }
+
+    static void touch() {}
+  }
+
+  @SuppressWarnings("WaitNotInLoop") // it never returns
+  private static void waitInMonitor() {
+    Object monitor = new Object();
+    synchronized (monitor) {
+      try {
+        monitor.wait(1);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  private static void sleepsWithoutHook() throws InterruptedException {
+    Hook.disable();
+    Fiber.sleep(Duration.ofMillis(1));
+  }
+
+  private static void sleep() {
+    try {
+      Thread.sleep(1);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   @SuppressWarnings("restricted") // the JVM allows it to this test, or warns
   private static void nativeFunction() {
     Linker linker = Linker.nativeLinker();
     linker.downcallHandle(
         linker.defaultLookup().findOrThrow("getpid"), FunctionDescriptor.of(ValueLayout.JAVA_INT));
+  }
+
+  @SuppressWarnings("restricted")
+  private static void loadAbsolute() {
+    System.load("/no/such/library");
+  }
+
+  @SuppressWarnings("restricted")
+  private static void loadByName() {
+    System.loadLibrary("no-such-library");
+  }
+
+  @SuppressWarnings("restricted")
+  private static void loadByRuntime() {
+    Runtime.getRuntime().loadLibrary("no-such-library");
   }
 
   /** Returns what System.in is, unless it has been set, as Surefire does. */
@@ -190,10 +289,32 @@ class RefusalsTest {
     }
   }
 
+  /** A reference that is there, and a limit in virtual time, need no garbage collector. */
+  @Test
+  void aReferenceQueueThatNeedNotWaitForTheCollectorIsUsed() {
+    Simulation.explore(
+            SimulationOptions.seeds(1),
+            sim -> {
+              ReferenceQueue<Object> queue = new ReferenceQueue<>();
+              WeakReference<Object> reference = new WeakReference<>(sim, queue);
+              assertThat(queue.remove(1_000)).isNull();
+              assertThat(sim.elapsed()).isEqualTo(Duration.ofSeconds(1));
+              reference.enqueue();
+              assertThat(queue.remove()).isSameAs(reference);
+            })
+        .check();
+  }
+
   @Test
   void outsideASimulationNothingIsRefused() throws Exception {
     Simulation.explore(SimulationOptions.seeds(1), sim -> {}).check();
     nativeFunction();
+    assertThatThrownBy(RefusalsTest::loadByName).isInstanceOf(UnsatisfiedLinkError.class);
+    ReferenceQueue<Object> queue = new ReferenceQueue<>();
+    WeakReference<Object> reference = new WeakReference<>(queue, queue);
+    Thread later = Thread.ofVirtual().start(reference::enqueue);
+    assertThat(queue.remove()).isSameAs(reference);
+    later.join();
     try (WatchService watches = FileSystems.getDefault().newWatchService()) {
       assertThat(watches.poll()).isNull();
     }

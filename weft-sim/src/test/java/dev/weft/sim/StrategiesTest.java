@@ -179,6 +179,16 @@ class StrategiesTest {
     assertThat(report.schedule().switches()).hasSize(1);
   }
 
+  /** A class keeps its points, but an exploration that does not name its package has none there. */
+  @Test
+  void pointsOfAnotherExplorationAreNoPoints() {
+    SimulationOptions options = SimulationOptions.seeds(500);
+    SimulationBody body = sim -> share(new Field());
+    assertThat(Simulation.explore(options.points(HERE), body).failed()).isTrue();
+    Simulation.explore(options, body).check();
+    Simulation.explore(options.points(HERE + "$Element"), body).check();
+  }
+
   // ---- strategies ----
 
   static Stream<Strategy> withPoints() {
@@ -254,9 +264,16 @@ class StrategiesTest {
   /** A fiber that has just begun has the highest priority or not, for all of its operations. */
   @Test
   void withoutChangesPctHasOneOrderAPriority() {
+    assertThat(lettersOfTwo(Strategy.pct(1))).containsExactlyInAnyOrder("aaabbb", "bbbaaa");
+    // of the 20 orders, and some with lost letters
+    assertThat(lettersOfTwo(Strategy.walk())).hasSizeGreaterThan(15);
+  }
+
+  /** Returns the logs of two fibers that write three letters each. */
+  private static Set<String> lettersOfTwo(Strategy strategy) {
     Set<String> seen = new HashSet<>();
     Simulation.explore(
-            seeds(300, Strategy.pct(1)).points(HERE),
+            seeds(300, strategy).points(HERE),
             sim -> {
               Log log = new Log();
               Thread one = Thread.ofVirtual().start(() -> log.add('a'));
@@ -266,21 +283,7 @@ class StrategiesTest {
               seen.add(log.text);
             })
         .check();
-    assertThat(seen).containsExactlyInAnyOrder("aaabbb", "bbbaaa");
-
-    Set<String> walked = new HashSet<>();
-    Simulation.explore(
-            seeds(300, Strategy.walk()).points(HERE),
-            sim -> {
-              Log log = new Log();
-              Thread one = Thread.ofVirtual().start(() -> log.add('a'));
-              Thread two = Thread.ofVirtual().start(() -> log.add('b'));
-              one.join();
-              two.join();
-              walked.add(log.text);
-            })
-        .check();
-    assertThat(walked).hasSizeGreaterThan(15); // of the 20 orders, and some with lost letters
+    return seen;
   }
 
   /** Text that grows by its field, so that each addition is a point. */

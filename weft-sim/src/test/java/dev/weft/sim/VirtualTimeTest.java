@@ -1,6 +1,8 @@
 package dev.weft.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 import dev.weft.Fiber;
 import dev.weft.testkit.Feature;
@@ -163,6 +165,17 @@ class VirtualTimeTest {
           timer.cancel();
           assertThat(rang).containsExactly(5_000L, 65_000L, 125_000L);
           assertThat(Calendar.getInstance().getTimeInMillis()).isEqualTo(start.getTime() + 125_000);
+        });
+  }
+
+  @Test
+  void assertTimeoutOfJUnitMeasuresVirtualTime() {
+    simulate(
+        sim -> {
+          assertTimeout(Duration.ofSeconds(3), () -> Thread.sleep(2_000));
+          assertThatThrownBy(() -> assertTimeout(Duration.ofSeconds(1), () -> Thread.sleep(2_000)))
+              .isInstanceOf(AssertionError.class)
+              .hasMessageContaining("1000 ms");
         });
   }
 

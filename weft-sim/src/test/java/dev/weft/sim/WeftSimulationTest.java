@@ -24,6 +24,7 @@ class WeftSimulationTest {
   private static final AtomicInteger RUNS = new AtomicInteger();
   private static final AtomicInteger BEGUN = new AtomicInteger();
   private static final AtomicInteger ENDED = new AtomicInteger();
+  private static final AtomicInteger AFTER = new AtomicInteger();
 
   /** Tests that are run by this test only. */
   static class Cases {
@@ -72,6 +73,26 @@ class WeftSimulationTest {
         assertThat(simulation.seed()).isIn(0L, 7L);
         throw new IllegalStateException("outer balance " + balance);
       }
+    }
+  }
+
+  /** Its method fails, and so do the methods after it; run by this test only. */
+  static class Broken {
+    @AfterEach
+    void after() {
+      AFTER.incrementAndGet();
+      throw new IllegalStateException("after the test");
+    }
+
+    @AfterEach
+    void afterToo() {
+      AFTER.incrementAndGet();
+      throw new IllegalStateException("after the test");
+    }
+
+    @WeftSimulation(seeds = 1)
+    void fails() {
+      throw new IllegalStateException("in the test");
     }
   }
 
@@ -126,5 +147,16 @@ class WeftSimulationTest {
     assertThat(of(outcomes, "replays").message())
         .startsWith("replays fails with seed 7:")
         .contains("outer balance 10");
+  }
+
+  @Test
+  void aFailureAfterTheTestDoesNotHideThatOfTheTest() {
+    TestExecutionResult result = of(run(Broken.class), "fails").result();
+    Throwable cause = result.getThrowable().orElseThrow().getCause();
+    assertThat(cause).hasMessage("in the test");
+    assertThat(cause.getSuppressed())
+        .hasSize(2)
+        .allSatisfy(after -> assertThat(after).hasMessage("after the test"));
+    assertThat(AFTER.get()).isPositive().isEven();
   }
 }

@@ -31,7 +31,9 @@ final class HttpFuzz {
           "f\u0002\u0081\0\0\0\0a\u0089\u0080\0\0\0\0\u0080\u0081\0\0\0\0b",
           "f\u00C1\u0087\0\0\0\0\u00F2H\u00CD\u00C9\u00C9\u0007\0",
           "f\u0081\u00FE\0\u0080\0\0\0\0" + "x".repeat(128),
-          "f\u0088\u0082\0\0\0\0\u0003\u00E8");
+          "f\u0088\u0082\0\0\0\0\u0003\u00E8",
+          "epermessage-deflate; client_max_window_bits; server_max_window_bits=15",
+          "ex ; y=\"a\\b\" ,, Permessage-Deflate;client_max_window_bits=\"1\\0\"");
 
   private HttpFuzz() {}
 

@@ -1,12 +1,14 @@
 package dev.weft.stress;
 
 import dev.weft.stress.sim.Repeats;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Repeats simulated runs in several JVMs, half of them under load: no run differs from another run
@@ -20,23 +22,48 @@ final class RepeatStress {
   /** Makes so many runs, in two JVMs at a time; returns how many seeds of programs agree. */
   static long run(long runs, long seed, Progress progress) throws Exception {
     List<String> expected = List.of();
+    AtomicLong programs = new AtomicLong();
+    Runnable afterProgram =
+        () ->
+            progress.at(programs.incrementAndGet() * runs / ((long) JVMS * Repeats.programCount()));
     for (int i = 0; i < JVMS; i += 2) {
-      Process quiet = start(runs / JVMS, "quiet");
-      Process loaded = start(runs / JVMS, "load");
-      for (Process process : List.of(quiet, loaded)) {
-        List<String> lines = lines(process);
+      List<ProcessBuilder> pair =
+          List.of(jvm(runs / JVMS, seed, "quiet"), jvm(runs / JVMS, seed, "load"));
+      for (List<String> lines : outputs(pair, afterProgram)) {
         if (expected.isEmpty()) {
           expected = lines;
         } else if (!expected.equals(lines)) {
           throw new AssertionError(difference(expected, lines));
         }
-        progress.at(runs / JVMS * (i + 1));
       }
     }
     return expected.stream().mapToLong(line -> line.split(" ", -1).length - 1L).sum();
   }
 
-  private static Process start(long runs, String load) throws IOException {
+  /**
+   * Runs processes at the same time; returns the lines that each prints. If one fails, the others
+   * are ended too.
+   *
+   * @param afterLine called after each line of any process
+   */
+  static List<List<String>> outputs(List<ProcessBuilder> commands, Runnable afterLine)
+      throws IOException, InterruptedException {
+    List<Process> processes = new ArrayList<>();
+    try {
+      for (ProcessBuilder command : commands) {
+        processes.add(command.start());
+      }
+      List<List<String>> outputs = new ArrayList<>();
+      for (Process process : processes) {
+        outputs.add(lines(process, afterLine));
+      }
+      return outputs;
+    } finally {
+      processes.forEach(Process::destroyForcibly);
+    }
+  }
+
+  private static ProcessBuilder jvm(long runs, long seed, String load) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
@@ -47,20 +74,26 @@ final class RepeatStress {
             System.getProperty("java.class.path"),
             Repeats.class.getName(),
             Long.toString(runs),
+            Long.toString(Math.floorMod(seed, 1L << 40)),
             load));
-    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
   }
 
-  private static List<String> lines(Process process) throws IOException, InterruptedException {
-    String output;
-    try (var in = process.getInputStream()) {
-      output = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+  private static List<String> lines(Process process, Runnable afterLine)
+      throws IOException, InterruptedException {
+    List<String> lines = new ArrayList<>();
+    try (BufferedReader in = process.inputReader(StandardCharsets.UTF_8)) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        lines.add(line);
+        afterLine.run();
+      }
     }
     int status = process.waitFor();
     if (status != 0) {
-      throw new AssertionError("a JVM has ended with status " + status + ": " + output);
+      throw new AssertionError(
+          "a JVM has ended with status " + status + ": " + String.join("\n", lines));
     }
-    return output.lines().toList();
+    return lines;
   }
 
   private static String difference(List<String> one, List<String> other) {

@@ -1,6 +1,7 @@
 package dev.weft.stress;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
+import dev.weft.internal.Faults;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
@@ -19,8 +20,9 @@ import picocli.CommandLine.Parameters;
 
 /** {@code ./weft stress}: looks for races for a long time. */
 @Command(
-    name = "weft stress",
-    description = "Looks for races for a long time; ./weft test runs short forms.",
+    name = "./weft stress",
+    synopsisHeading = "",
+    description = "%nLooks for races for a long time; ./weft test runs short forms.%n",
     sortOptions = false)
 public final class Stress {
   private static final long HANG_NANOS = 600_000_000_000L;
@@ -92,6 +94,20 @@ public final class Stress {
               "seeds a program",
               "distinct schedules",
               SimStress::run),
+          new LongRun(
+              "sim-web",
+              "Weft's web server in a simulated network; its host crashes",
+              20_000,
+              "seeds",
+              "distinct schedules",
+              SimStress::runWeb),
+          new LongRun(
+              "sim-im",
+              "the messaging server with a database on a simulated disk; it is killed and restarted",
+              1_000,
+              "seeds",
+              "distinct schedules",
+              SimStress::runIm),
           new LongRun(
               "sim-repeats",
               "simulated runs are repeated in four JVMs, half of them under load: none differs",
@@ -209,6 +225,7 @@ public final class Stress {
     Thread guard = Thread.ofPlatform().daemon().start(() -> endIfStill(progress, again));
     try {
       long count = run.program().run(amount, seed, progress);
+      checkFaults();
       out.printf("%s: nothing found; %,d %s%n", run.name(), count, run.counted());
       return true;
     } catch (Throwable e) {
@@ -219,6 +236,16 @@ public final class Stress {
     } finally {
       guard.interrupt();
       guard.join();
+    }
+  }
+
+  /** Fails if Weft has noticed a fault of its own: the log line may come too late to be seen. */
+  private static void checkFaults() {
+    Faults.awaitSuspected();
+    long faults = Faults.count();
+    if (faults != 0) {
+      throw new AssertionError(
+          "Weft has noticed %d faults of its own, see the log".formatted(faults));
     }
   }
 

@@ -6,6 +6,9 @@ import dev.weft.FiberOptions;
 import dev.weft.Scheduler;
 import dev.weft.SchedulerStats;
 import dev.weft.internal.Faults;
+import dev.weft.internal.poller.EpollPoller;
+import dev.weft.internal.sched.SchedulerCore;
+import dev.weft.internal.sched.Worker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>each sent value was received, once, and no other value; values of one sender reached one
  *       receiver in their order;
  *   <li>no two actors were in a room at the same time, and all permits are back;
- *   <li>each timer was called or cancelled, each event fired or deleted, and no queue of timers has
- *       an entry left;
+ *   <li>each timer was called or cancelled, each event fired or deleted, no queue of timers has an
+ *       entry left, and no poller a registration;
  *   <li>each scheduler has counted as many ends as starts, and had no lost wake-up.
  * </ul>
  */
@@ -76,7 +79,9 @@ final class WorldStress {
   }
 
   private Scheduler scheduler(boolean useCaller) {
-    int threads = (useCaller ? 2 : 1) + random.nextInt(3);
+    int chosen = (useCaller ? 2 : 1) + random.nextInt(3);
+    int threads =
+        useCaller ? chosen : Threads.orElse(chosen); // the caller's serves at the end only
     NamedPolicy policy = NamedPolicy.any(random);
     descriptions.add(
         policy.name() + " on " + threads + " threads" + (useCaller ? ", one the caller's" : ""));
@@ -148,6 +153,7 @@ final class WorldStress {
     await("timers fire", () -> timersEnded.get() == timersSet.get());
     await("events fire", () -> eventsEnded.get() == eventsSet.get());
     await("timers and events leave their queues", this::hasNoTimersAndEvents);
+    await("registrations leave the pollers", this::hasNoRegistrations);
     phase = "schedulers stop";
     for (Scheduler scheduler : schedulers) {
       scheduler.stop();
@@ -181,6 +187,17 @@ final class WorldStress {
       }
       for (SchedulerStats.OfThread thread : scheduler.stats().threads()) {
         if (thread.timers() > 0) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private boolean hasNoRegistrations() {
+    for (Scheduler scheduler : schedulers) {
+      for (Worker worker : ((SchedulerCore) scheduler).workers) {
+        if (worker.poller instanceof EpollPoller epoll && epoll.registrations() > 0) {
           return false;
         }
       }

@@ -98,7 +98,11 @@ class MatrixTest {
                 "hook=300")
             .run();
     assertThat(result.exitStatus()).as(result.stdout() + result.stderr()).isZero();
-    assertThat(result.stdout()).contains("scopes: nothing found", "hook: nothing found");
+    assertThat(result.stdout())
+        .contains(
+            Stream.of("scopes", "channels", "worlds", "sockets", "hook")
+                .map(run -> run + ": nothing found")
+                .toList());
     assertThat(result.stderr()).doesNotContain("fault of Weft");
   }
 }

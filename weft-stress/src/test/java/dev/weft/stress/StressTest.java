@@ -2,9 +2,11 @@ package dev.weft.stress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.weft.internal.Faults;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -56,6 +58,24 @@ class StressTest {
   }
 
   @Test
+  void aFaultThatWeftHasNoticedItselfIsReported() throws InterruptedException {
+    LongRun noticed =
+        new LongRun(
+            "noticed",
+            "a fault is only counted",
+            1,
+            "tries",
+            "looks",
+            (amount, seed, progress) -> Faults.record("made up").length());
+    try {
+      assertThat(new Stress(List.of(noticed), print(out), print(err)).run()).isEqualTo(1);
+    } finally {
+      Faults.forget(1);
+    }
+    assertThat(out()).contains("noticed found a fault: Weft has noticed 1 faults of its own");
+  }
+
+  @Test
   void aMistakeIsReportedInOneLine() throws InterruptedException {
     assertThat(stress("worse")).isEqualTo(2);
     assertThat(stress("good=much")).isEqualTo(2);
@@ -68,6 +88,12 @@ class StressTest {
             "weft stress: good takes a number of tries, as in good=5, not 0",
             "weft stress: Unknown option: '--fast'; the options are --seed N, --list, --help");
     assertThat(runs).isEmpty();
+  }
+
+  @Test
+  void theHelpIsWhatTheLauncherPrintsWithoutABuild() throws Exception {
+    assertThat(stress("--help")).isZero();
+    assertThat(Path.of(System.getProperty("weft.root"), "bin/help/stress.txt")).hasContent(out());
   }
 
   @Test

@@ -89,11 +89,18 @@ public final class FaultGuard implements AfterEachCallback {
   }
 
   private static MethodHandle find(String name, MethodType type) {
+    return find("dev.weft.internal.Faults", name, type);
+  }
+
+  /** Returns a static method, or a method that does nothing if there is no such class. */
+  static MethodHandle find(String className, String name, MethodType type) {
     try {
-      Class<?> faults = Class.forName("dev.weft.internal.Faults");
-      return MethodHandles.publicLookup().findStatic(faults, name, type);
-    } catch (ReflectiveOperationException e) {
+      return MethodHandles.publicLookup().findStatic(Class.forName(className), name, type);
+    } catch (ClassNotFoundException e) {
       return MethodHandles.empty(type);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(
+          "cannot find %s%s in %s: adapt FaultGuard".formatted(name, type, className), e);
     }
   }
 }

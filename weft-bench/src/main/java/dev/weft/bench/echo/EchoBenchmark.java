@@ -103,6 +103,7 @@ public final class EchoBenchmark {
     return echo.contestant(GO, new GoServerWindows(IdleConnectionsProbe.class, 1, List.of()))
         .bar(Bar.within(LOST, 5, WEFT))
         .bar(Bar.within(IDLE_HEAP, 4096, WEFT))
+        .bar(Bar.atMost(IDLE_HEAP, 1, GO))
         .bar(Bar.atMost(IDLE_MEMORY, 1, GO))
         .build();
   }

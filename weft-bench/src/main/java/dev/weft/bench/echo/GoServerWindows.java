@@ -1,7 +1,6 @@
 package dev.weft.bench.echo;
 
 import dev.weft.bench.model.InTurns;
-import dev.weft.bench.model.Outcome;
 import dev.weft.bench.model.Trial;
 import dev.weft.bench.run.Absent;
 import dev.weft.bench.run.ForkedWindows;
@@ -15,13 +14,6 @@ import java.util.List;
 /** Measures the server that is written in Go. */
 record GoServerWindows(Class<? extends WindowProbe> probe, int threads, List<String> flags)
     implements InTurns {
-  @Override
-  public Outcome measure(Trial trial) throws InterruptedException {
-    try (Session session = open(trial)) {
-      return session.window();
-    }
-  }
-
   @Override
   public Session open(Trial trial) throws InterruptedException {
     try {

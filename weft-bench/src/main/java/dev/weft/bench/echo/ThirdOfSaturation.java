@@ -21,13 +21,6 @@ record ThirdOfSaturation(MixedBenchmark.Server server) implements InTurns {
       new AtomicReference<>(Optional.empty());
 
   @Override
-  public Outcome measure(Trial trial) throws InterruptedException {
-    try (Session session = open(trial)) {
-      return session.window();
-    }
-  }
-
-  @Override
   public Session open(Trial trial) throws InterruptedException {
     if (SATURATION.get().isEmpty()) {
       switch (saturate(trial.of(trial.driver()))) {

@@ -28,8 +28,12 @@ record FrameworkProcess(long pid, int port) {
       kill -9 $!
       """;
 
-  /** Starts it under {@code ./weft run} or {@code java -jar}, and waits until it serves. */
-  static FrameworkProcess start(Path root, Path jar, int threads, boolean onWeft)
+  /**
+   * Starts it under {@code ./weft run} or {@code java -jar}, and waits until it serves.
+   *
+   * @param service the port of the service that its handlers ask
+   */
+  static FrameworkProcess start(Path root, Path jar, int service, int threads, boolean onWeft)
       throws IOException {
     List<String> command = new ArrayList<>(List.of("sh", "-c", WITH_LIFELINE, "sh"));
     if (onWeft) {
@@ -40,7 +44,7 @@ record FrameworkProcess(long pid, int port) {
       command.addAll(List.of(Carriers.of(threads)));
       command.add("-jar");
     }
-    command.add(jar.toString());
+    command.addAll(List.of(jar.toString(), "http://localhost:" + service + "/"));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder.environment().remove("JDK_JAVA_OPTIONS");

@@ -23,7 +23,8 @@ public final class FrameworksBenchmark {
               "javalin", "Javalin6",
               "jetty", "Jetty",
               "spring-boot", "SpringBoot",
-              "tomcat", "Tomcat"));
+              "tomcat", "Tomcat",
+              "undertow", "Undertow"));
 
   private FrameworksBenchmark() {}
 
@@ -43,7 +44,7 @@ public final class FrameworksBenchmark {
             name,
             "What requests cost examples/frameworks/%s.java, with virtual threads on %s."
                 .formatted(program, threads == 1 ? "one thread" : "two threads"))
-        .parameter("handler", "hello", "sleep", "jdbc")
+        .parameter("handler", "hello", "sleep", "sleep20", "jdbc", "call")
         .metrics(HttpPeersBenchmark.CPU, HttpPeersBenchmark.THROUGHPUT, HttpPeersBenchmark.LATENCY)
         .contestant("./weft run", probe(program, threads, true))
         .contestant(JAVA, probe(program, threads, false))

@@ -4,6 +4,7 @@
  * <pre>
  *   FrameworksBenchmark ──► FrameworkProbe ──► FrameworkJar       examples/frameworks/X.java as a jar
  *                                 ├──────────► FrameworkProcess   java -jar, or ./weft run
+ *                                 ├──────────► AskedService       what the handler of /call asks
  *                                 └──────────► HttpPeerLoad       the load, as for web servers
  * </pre>
  */

@@ -154,7 +154,7 @@ enum HttpPeer {
       return connector.getLocalPort();
     }
   },
-  /** Vert.x 5 on its event loops; what blocks goes to virtual threads. */
+  /** Vert.x 5 on its event loops, with its own timer and client. */
   VERTX {
     @Override
     int start(int threads, HttpWork work)

@@ -24,10 +24,17 @@ import org.HdrHistogram.Histogram;
  */
 public final class HttpPeerLoad {
   private static final double P99 = 99;
-  private static final long PATIENCE_MILLIS = 10_000;
+  private static final long PATIENCE_NANOS = 10_000_000_000L;
 
-  /** What came of a while of it; latencies in nanoseconds. */
-  public record Result(long answers, long nanos, Histogram latencies) {}
+  /**
+   * Over how long the first requests of the connections are spread, before anything counts. Sent at
+   * once, they would be a burst that returns each time a handler's sleep ends, and the 99 % latency
+   * would be that of the burst.
+   */
+  private static final long RAMP_NANOS = 50_000_000;
+
+  /** What came of a window; times in nanoseconds, the CPU time is the server's. */
+  public record Result(long answers, long nanos, long cpuNanos, Histogram latencies) {}
 
   /** A connection, and what is missing of its answer. */
   private static final class Client {
@@ -90,37 +97,110 @@ public final class HttpPeerLoad {
     }
   }
 
-  /** Keeps all connections busy for so long, and then waits for what is under way. */
-  public Result run(long millis) throws IOException {
-    Histogram latencies = new Histogram(3);
-    long start = System.nanoTime();
-    long end = start + 1_000_000 * millis;
-    for (Client client : clients) {
-      send(client);
-    }
-    int underWay = clients.size();
-    long inTime = 0;
-    while (underWay > 0) {
-      if (selector.select(PATIENCE_MILLIS) == 0) {
-        throw new IOException("nothing has come for " + PATIENCE_MILLIS + " ms");
+  /**
+   * Keeps all connections busy for so long, after the ramp, and then waits for what is under way.
+   *
+   * @param cpuNanos the CPU time that the server has taken
+   */
+  public Result run(long millis, LongSupplier cpuNanos) throws IOException {
+    Window window = new Window(millis, cpuNanos);
+    long heard = System.nanoTime();
+    while (!window.isOver()) {
+      window.advance(System.nanoTime());
+      if (selector.select(window.millisToNextMark()) > 0) {
+        heard = System.nanoTime();
+      } else if (System.nanoTime() - heard > PATIENCE_NANOS) {
+        throw new IOException("nothing has come for " + PATIENCE_NANOS / 1_000_000 + " ms");
       }
       for (SelectionKey key : selector.selectedKeys()) {
         Client client = (Client) key.attachment();
-        if (!receive(client)) {
-          continue;
-        }
-        long now = System.nanoTime();
-        if (now < end) {
-          latencies.recordValue(now - client.sent);
-          inTime++;
-          send(client);
-        } else {
-          underWay--;
+        if (receive(client)) {
+          window.answered(client);
         }
       }
       selector.selectedKeys().clear();
     }
-    return new Result(inTime, end - start, latencies);
+    return window.result();
+  }
+
+  /**
+   * One run: the ramp, the time that counts, and the rest.
+   *
+   * <pre>
+   *   start            from                                    end
+   *     │ ramp: a first  │ answers, latencies and the server's   │ no more requests; the last
+   *     │ request each   │ CPU time count                        │ answers come
+   * </pre>
+   */
+  private final class Window {
+    private final long start = System.nanoTime();
+    private final long from = start + RAMP_NANOS;
+    private final long end;
+    private final LongSupplier cpuNanos;
+    private final Histogram latencies = new Histogram(3);
+    private boolean counts;
+    private boolean ended;
+    private long cpuBefore;
+    private long cpuAfter;
+    private long answers;
+
+    // how many connections have sent their first request, and how many wait for an answer
+    private int begun;
+    private int underWay;
+
+    Window(long millis, LongSupplier cpuNanos) {
+      this.end = from + 1_000_000 * millis;
+      this.cpuNanos = cpuNanos;
+    }
+
+    boolean isOver() {
+      return ended && underWay == 0;
+    }
+
+    /** Sends the first requests that are due, and reads the server's clock at both marks. */
+    void advance(long now) throws IOException {
+      while (begun < clients.size() && now - beginOf(begun) >= 0) {
+        send(clients.get(begun++));
+        underWay++;
+      }
+      if (!counts && now - from >= 0) {
+        counts = true;
+        cpuBefore = cpuNanos.getAsLong();
+      }
+      if (!ended && now - end >= 0) {
+        ended = true;
+        cpuAfter = cpuNanos.getAsLong();
+      }
+    }
+
+    private long beginOf(int client) {
+      return start + RAMP_NANOS * client / clients.size();
+    }
+
+    /** Returns how long to wait for answers at most: at least 1, since 0 is without end. */
+    long millisToNextMark() {
+      long next = begun < clients.size() ? beginOf(begun) : counts ? end : from;
+      long nanos = ended ? PATIENCE_NANOS : next - System.nanoTime();
+      return Math.max(1, nanos / 1_000_000);
+    }
+
+    void answered(Client client) throws IOException {
+      long now = System.nanoTime();
+      advance(now);
+      if (ended) {
+        underWay--;
+        return;
+      }
+      if (counts) {
+        latencies.recordValue(now - client.sent);
+        answers++;
+      }
+      send(client);
+    }
+
+    Result result() {
+      return new Result(answers, end - from, cpuAfter - cpuBefore, latencies);
+    }
   }
 
   /**
@@ -130,15 +210,13 @@ public final class HttpPeerLoad {
    * @param cpuNanos the CPU time that the server has taken
    */
   public Map<String, Double> measure(long millis, LongSupplier cpuNanos) throws IOException {
-    long cpu = cpuNanos.getAsLong();
-    Result result = run(millis);
-    cpu = cpuNanos.getAsLong() - cpu;
+    Result result = run(millis, cpuNanos);
     if (result.answers() == 0) {
       throw new IOException("the server has answered nothing in " + millis + " ms");
     }
     return Map.of(
         HttpPeersBenchmark.CPU.name(),
-        cpu / 1e3 / result.answers(),
+        result.cpuNanos() / 1e3 / result.answers(),
         HttpPeersBenchmark.THROUGHPUT.name(),
         1e6 * result.answers() / result.nanos(),
         HttpPeersBenchmark.LATENCY.name(),

@@ -38,7 +38,7 @@ public final class HttpPeerProbe implements WindowProbe {
     HttpPeerLoad load =
         new HttpPeerLoad(
             server.port(), "/hello?name=weft", Integer.parseInt(parameter.replace(",", "")));
-    load.run(quick ? WARM_UP_MILLIS / 2 : WARM_UP_MILLIS);
+    load.run(quick ? WARM_UP_MILLIS / 2 : WARM_UP_MILLIS, server::cpuNanos);
     return () -> load.measure(WINDOW_MILLIS, server::cpuNanos);
   }
 }

@@ -24,13 +24,10 @@ import java.net.InetSocketAddress;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/** Netty's HttpServerCodec: answers on the event loop, waits by its timer, blocks elsewhere. */
+/** Netty's HttpServerCodec: all on the event loop, which has a timer and a client of its own. */
 final class NettyHttp extends SimpleChannelInboundHandler<HttpObject> {
-  private static final Executor BLOCKING = HttpPeer.virtualThreads();
-
   // as a server that keeps to RFC 9110 does, made anew once a second
   private static volatile String date = "";
 
@@ -89,9 +86,9 @@ final class NettyHttp extends SimpleChannelInboundHandler<HttpObject> {
                     TimeUnit.MILLISECONDS);
       }
       case ROUND_TRIP ->
-          BLOCKING.execute(
+          NettyBackend.ask(
+              context.channel().eventLoop(),
               () -> {
-                work.run();
                 var _ = context.writeAndFlush(response(), context.voidPromise());
               });
     }

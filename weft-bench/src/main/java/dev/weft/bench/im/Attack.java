@@ -19,6 +19,10 @@ final class Attack implements AutoCloseable {
     void attack(int number) throws IOException, InterruptedException;
   }
 
+  private interface Opener {
+    LineSocket open() throws IOException;
+  }
+
   private final List<Fiber<Void>> fibers = new ArrayList<>();
   private volatile boolean over;
 
@@ -56,23 +60,20 @@ final class Attack implements AutoCloseable {
 
   /** Sockets that send a byte now and then and never end a line. */
   static Attack slowLines(Scheduler scheduler, InetSocketAddress server, int connections) {
-    return new Attack(
-        scheduler,
-        connections,
-        number -> {
-          try (LineSocket socket = LineSocket.lines(server)) {
-            drip(socket);
-          }
-        });
+    return drips(scheduler, connections, () -> LineSocket.lines(server));
   }
 
   /** Sockets at the port of the page that send most of a request at once, and never its end. */
   static Attack slowRequests(Scheduler scheduler, InetSocketAddress server, int connections) {
+    return drips(scheduler, connections, () -> LineSocket.halfRequest(server));
+  }
+
+  private static Attack drips(Scheduler scheduler, int connections, Opener opener) {
     return new Attack(
         scheduler,
         connections,
         number -> {
-          try (LineSocket socket = LineSocket.halfRequest(server)) {
+          try (LineSocket socket = opener.open()) {
             drip(socket);
           }
         });

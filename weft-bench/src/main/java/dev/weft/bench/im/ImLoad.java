@@ -227,6 +227,7 @@ public final class ImLoad {
           memory,
           counts(run),
           LoadBars.ofOneNode(quiet, attacks, deliveries, heapOfClient),
+          LoadBars.slowdowns(quiet, attacks),
           run.faults());
     }
   }
@@ -270,6 +271,7 @@ public final class ImLoad {
             List.of(),
             counts(run),
             LoadBars.ofTwoNodes(quiet, deliveries),
+            List.of(),
             run.faults());
       }
     }

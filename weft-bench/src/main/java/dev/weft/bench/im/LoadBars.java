@@ -16,7 +16,10 @@ final class LoadBars {
   /** How much longer than in a quiet phase it may take under attack. */
   private static final double ATTACK_RATIO = 2;
 
-  /** Below this a ratio says nothing: nobody notices, and other processes cause as much. */
+  /**
+   * Below this a ratio decides nothing, and is only reported: nobody notices, and one pause of the
+   * collector or of another process causes as much. See docs/decisions/0086.
+   */
   private static final double FLOOR_MILLIS = 20;
 
   private static final double HEAP_OF_CLIENT = 12 * 1024;
@@ -50,15 +53,43 @@ final class LoadBars {
     }
   }
 
+  /**
+   * How much longer it took under an attack than in the best quiet phase, whatever the bar.
+   *
+   * @param attack the name of its phase
+   */
+  record Slowdown(String attack, double ratio) {
+    @Override
+    public String toString() {
+      return String.format(
+          Locale.ROOT,
+          "%-50s %,12.2f  %s",
+          "99 % ÷ quiet, " + attack,
+          ratio,
+          ratio <= ATTACK_RATIO ? "at most doubled" : "more than doubled");
+    }
+  }
+
   private LoadBars() {}
+
+  /** Returns what each attack did to the others' latency. */
+  static List<Slowdown> slowdowns(List<Phase> quiet, List<Phase> attacks) {
+    double best = bestOf(quiet);
+    return attacks.stream()
+        .map(phase -> new Slowdown(phase.name(), phase.millis(99) / best))
+        .toList();
+  }
+
+  private static double bestOf(List<Phase> quiet) {
+    return quiet.stream().mapToDouble(phase -> phase.millis(99)).min().orElse(0);
+  }
 
   /** Judges a load on one node, with attacks. */
   static List<Verdict> ofOneNode(
       List<Phase> quiet, List<Phase> attacks, double deliveriesAsked, long heapOfClient) {
     List<Verdict> verdicts = new ArrayList<>();
     addQuiet(verdicts, quiet, deliveriesAsked);
-    double best = quiet.stream().mapToDouble(phase -> phase.millis(99)).min().orElse(0);
-    double limit = Math.max(FLOOR_MILLIS, ATTACK_RATIO * best);
+    double limit = Math.max(FLOOR_MILLIS, ATTACK_RATIO * bestOf(quiet));
     for (Phase phase : attacks) {
       String what = "99 % in ms, " + phase.name();
       verdicts.add(new Verdict(what, phase.millis(99), limit, true));

@@ -2,6 +2,7 @@ package dev.weft.bench.im;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
+import dev.weft.bench.im.LoadBars.Slowdown;
 import dev.weft.bench.im.LoadBars.Verdict;
 import dev.weft.bench.report.Environment;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.Map;
  * @param name of the files with the results
  * @param memory lines about the memory of the server
  * @param counts how many messages, deliveries and so on there were
+ * @param slowdowns what the attacks did to the latency, beside the verdicts
  * @param faults what was lost, doubled or out of order; none if all is well
  */
 record LoadReport(
@@ -26,6 +28,7 @@ record LoadReport(
     List<String> memory,
     Map<String, Number> counts,
     List<Verdict> verdicts,
+    List<Slowdown> slowdowns,
     List<String> faults) {
   private static final Gson GSON =
       new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create();
@@ -64,6 +67,7 @@ record LoadReport(
     }
     memory.forEach(line -> text.append(line).append('\n'));
     verdicts.forEach(verdict -> text.append(verdict).append('\n'));
+    slowdowns.forEach(slowdown -> text.append(slowdown).append('\n'));
     text.append(listed(counts)).append('\n');
     faults.forEach(fault -> text.append("FAULT ").append(fault).append('\n'));
     if (faults.isEmpty()) {
@@ -89,6 +93,9 @@ record LoadReport(
     all.put("memory", memory);
     all.put("counts", counts);
     all.put("bars", verdicts.stream().map(LoadReport::ofVerdict).toList());
+    Map<String, Double> ratios = new LinkedHashMap<>();
+    slowdowns.forEach(slowdown -> ratios.put(slowdown.attack(), slowdown.ratio()));
+    all.put("millis99DividedByQuiet", ratios);
     all.put("faults", faults);
     return GSON.toJson(all) + "\n";
   }

@@ -6,6 +6,14 @@ package dev.weft.bench.model;
  * contestants of a comparison are measured so, they take turns; {@link #measure} is for one alone.
  */
 public interface InTurns extends Measurement {
+  /** Measures one window. */
+  @Override
+  default Outcome measure(Trial trial) throws InterruptedException {
+    try (Session session = open(trial)) {
+      return session.window();
+    }
+  }
+
   /** Starts a JVM, warms it up, and returns when it waits for its first window. */
   Session open(Trial trial) throws InterruptedException;
 

@@ -20,7 +20,7 @@ public interface WindowProbe {
   /** A contestant that is ready to be measured. */
   @FunctionalInterface
   interface Windows {
-    /** Measures for a fraction of a second and returns a number for each metric name. */
+    /** Measures for a fraction of a second, or a few, and returns a number for each metric name. */
     Map<String, Double> next() throws Exception;
   }
 }

@@ -41,7 +41,7 @@ public class MutexBenchmark {
   }
 
   static Comparison onTwoThreads() {
-    return contended("mutex-contended-two", "on two threads", "Two", 2).build();
+    return Go.bar(contended("mutex-contended-two", "on two threads", "Two", 2), 1.3).build();
   }
 
   static Comparison shortOnTwoThreads() {

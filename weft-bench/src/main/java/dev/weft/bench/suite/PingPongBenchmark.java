@@ -39,10 +39,12 @@ public class PingPongBenchmark {
   }
 
   static Comparison acrossThreads() {
-    return Comparison.named(
-            "ping-pong-across",
-            "What it costs two fibers to wake each other, given two threads, per round trip.")
-        .contestant("Weft", new BatchMethod(PingPongBenchmark.class, "weftFree"))
+    return ChannelBenchmark.policies(
+            Comparison.named(
+                "ping-pong-across",
+                "What it costs two fibers to wake each other, given two threads, per round trip."),
+            new BatchMethod(PingPongBenchmark.class, "weftFree"),
+            new BatchMethod(PingPongBenchmark.class, "weftFifo"))
         .contestant(
             "virtual threads",
             new BatchMethod(PingPongBenchmark.class, "virtualThreads", Carriers.of(2)))
@@ -101,6 +103,13 @@ public class PingPongBenchmark {
   @Benchmark
   @OperationsPerInvocation(TRIPS_ACROSS)
   public void weftFree(Workers.Two of) throws InterruptedException {
+    playOfWeft(of.scheduler, TRIPS_ACROSS, FREE, FREE);
+  }
+
+  /** With fibers of a scheduler that has two threads and leaves fibers where they are. */
+  @Benchmark
+  @OperationsPerInvocation(TRIPS_ACROSS)
+  public void weftFifo(Workers.TwoFifo of) throws InterruptedException {
     playOfWeft(of.scheduler, TRIPS_ACROSS, FREE, FREE);
   }
 

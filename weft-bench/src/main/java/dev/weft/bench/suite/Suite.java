@@ -44,6 +44,7 @@ public final class Suite {
         TimerLatenessBenchmark.comparison(),
         WakeUpBenchmark.comparison(),
         WakeWhileBusyBenchmark.comparison(),
+        PinnedLookBenchmark.comparison(),
         IdleBenchmark.comparison(),
         FiberMemoryBenchmark.comparison(),
         FiberMemoryBenchmark.atChannel(),
@@ -79,6 +80,7 @@ public final class Suite {
         HookQueueBenchmark.comparison(),
         SleepBenchmark.hooked(),
         HookRedisBenchmark.comparison(),
+        JschBenchmark.comparison(),
         HookOutsideBenchmark.comparison());
   }
 }

@@ -1,5 +1,6 @@
 package dev.weft.bench.suite;
 
+import dev.weft.Policy;
 import dev.weft.Scheduler;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
@@ -9,8 +10,8 @@ import org.openjdk.jmh.annotations.TearDown;
 public abstract class Workers {
   final Scheduler scheduler;
 
-  private Workers(int threads) {
-    scheduler = Scheduler.builder().threads(threads).build().start();
+  private Workers(Scheduler.Builder builder) {
+    scheduler = builder.build().start();
   }
 
   /** Ends its threads. */
@@ -24,7 +25,16 @@ public abstract class Workers {
   public static class One extends Workers {
     /** Starts it. */
     public One() {
-      super(1);
+      super(Scheduler.builder().threads(1));
+    }
+  }
+
+  /** Two threads that take no fibers from each other while both serve theirs. */
+  @State(Scope.Thread)
+  public static class TwoFifo extends Workers {
+    /** Starts them. */
+    public TwoFifo() {
+      super(Scheduler.builder().threads(2).policy(Policy.fifo()));
     }
   }
 
@@ -33,7 +43,7 @@ public abstract class Workers {
   public static class Two extends Workers {
     /** Starts them. */
     public Two() {
-      super(2);
+      super(Scheduler.builder().threads(2));
     }
   }
 }

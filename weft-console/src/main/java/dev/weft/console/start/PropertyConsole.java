@@ -16,13 +16,32 @@ public final class PropertyConsole implements ConsoleStarter {
   /** Prints the URL to standard error: it is for the person that started the program. */
   @Override
   public void start(String where) throws IOException {
-    System.err.println("weft: console at " + Console.start(address(where)).url());
+    System.err.println("weft: console at " + open(where).url());
+    InetAddress at = address(where).getAddress();
+    if (!at.isLoopbackAddress()) {
+      System.err.println(
+          "weft: the console listens at "
+              + (at.isAnyLocalAddress() ? "all addresses of this machine" : at.getHostAddress())
+              + ": other machines reach it, unencrypted; what it shows needs the token of the URL");
+    }
+  }
+
+  /** Starts the console, which browsers may name as the value of the property does. */
+  public static Console open(String where) throws IOException {
+    String host = host(where);
+    return host.isEmpty()
+        ? Console.start(address(where))
+        : Console.start(address(where), host.contains(":") ? "[" + host + "]" : host);
+  }
+
+  private static String host(String where) {
+    return where.substring(0, Math.max(0, where.lastIndexOf(':'))).replaceAll("[\\[\\]]", "");
   }
 
   /** Returns the address that the value of the property means; the loopback one for a port. */
   public static InetSocketAddress address(String where) throws IOException {
     int colon = where.lastIndexOf(':');
-    String host = where.substring(0, Math.max(0, colon)).replaceAll("[\\[\\]]", "");
+    String host = host(where);
     int port;
     try {
       port = Integer.parseInt(where.substring(colon + 1));

@@ -7,10 +7,10 @@ import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.internal.sched.Worker;
 import dev.weft.internal.watch.Dumps;
+import dev.weft.internal.watch.FiberLooks;
 import dev.weft.internal.watch.Watchdog;
 import java.io.IOException;
 import java.io.Writer;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -68,9 +68,7 @@ final class Answers {
 
   /** The schedulers, in the order in which they were made as far as their names tell it. */
   static List<SchedulerCore> schedulers() {
-    return Watchdog.schedulers().stream()
-        .sorted(Comparator.comparing(SchedulerCore::name))
-        .toList();
+    return Watchdog.schedulers().stream().sorted(FiberLooks.byName()).toList();
   }
 
   private static void dump(boolean json, Writer out) throws IOException {

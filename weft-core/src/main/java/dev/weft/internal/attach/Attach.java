@@ -2,6 +2,7 @@ package dev.weft.internal.attach;
 
 import dev.weft.internal.Log;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SelectionKey;
@@ -28,9 +29,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * ten system calls a second. Workers have no part in it: it works while all of them are held.
  *
  * <p>Considered and refused: an agent, since any agent makes switches of virtual threads nearly
- * twice as dear for the rest of the process; beans over JMX, which need {@code java.management} and
- * 50 ms at each start; a socket that is made at the start, which every short program would pay for,
- * and leave behind when it is killed. See decision 0093.
+ * twice as expensive for the rest of the process; beans over JMX, which need {@code
+ * java.management} and 50 ms at each start; a socket that is made at the start, which every short
+ * program would pay for, and leave behind when it is killed. See decision 0093.
  */
 public final class Attach {
   private static final long LOOK_NANOS = 100_000_000;
@@ -52,14 +53,24 @@ public final class Attach {
 
   /** Called by the watchdog at each of its looks: starts to serve if another process asks. */
   public static void look() {
+    look(FOLDER);
+  }
+
+  static void look(AttachFolder folder) {
     long now = System.nanoTime();
     if (OFF || serving || now - nextLook < 0) {
       return;
     }
     nextLook = now + LOOK_NANOS;
-    if (FOLDER.isThere()) {
+    if (folder.isThere()) {
       serving = true;
-      daemon("weft-attach", Attach::serve);
+      try {
+        daemon("weft-attach", () -> serve(folder));
+      } catch (OutOfMemoryError e) { // no thread can be started now
+        serving = false;
+        nextLook = now + REFUSED_NANOS;
+        throw e;
+      }
     }
   }
 
@@ -68,27 +79,42 @@ public final class Attach {
   }
 
   /** Answers until no process has been connected for a while. */
-  private static void serve() {
+  private static void serve(AttachFolder folder) {
     try {
-      FOLDER.check();
+      if (isAllowed(folder)) {
+        serveIn(folder);
+      }
+    } catch (OutOfMemoryError e) { // the process that asks may wait until there is memory again
+      nextLook = System.nanoTime() + REFUSED_NANOS;
+    } finally {
+      serving = false;
+    }
+  }
+
+  private static boolean isAllowed(AttachFolder folder) {
+    try {
+      folder.check();
+      return true;
     } catch (IOException | RuntimeException e) {
       refuse("a request to look into this process is refused: " + e.getMessage());
-      serving = false;
-      return;
+      return false;
     }
+  }
+
+  private static void serveIn(AttachFolder folder) {
     try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         Selector selector = Selector.open()) {
-      Files.deleteIfExists(FOLDER.socket());
-      server.bind(UnixDomainSocketAddress.of(FOLDER.socket()));
+      Files.deleteIfExists(folder.socket());
+      server.bind(UnixDomainSocketAddress.of(folder.socket()));
       server.configureBlocking(false);
       server.register(selector, SelectionKey.OP_ACCEPT);
       acceptAll(server, selector);
     } catch (IOException | RuntimeException e) {
-      Log.warn("cannot let other processes look into this one: " + e);
+      String text = "cannot let other processes look into this one: " + e;
+      Log.later(() -> Log.logger().log(Level.WARNING, text));
     } finally {
       refusal = "";
-      FOLDER.delete();
-      serving = false;
+      folder.delete();
     }
   }
 
@@ -96,7 +122,7 @@ public final class Attach {
   private static void refuse(String why) {
     if (!why.equals(refusal)) {
       refusal = why;
-      Log.warn(why);
+      Log.later(() -> Log.logger().log(Level.WARNING, why));
     }
     nextLook = System.nanoTime() + REFUSED_NANOS;
   }
@@ -110,15 +136,20 @@ public final class Attach {
       SocketChannel client = server.accept();
       if (client != null && open.get() < MOST_CONNECTIONS) {
         open.incrementAndGet();
-        daemon(
-            "weft-attach-connection",
-            () -> {
-              try {
-                new Connection(client).serve();
-              } finally {
-                open.decrementAndGet();
-              }
-            });
+        try {
+          daemon(
+              "weft-attach-connection",
+              () -> {
+                try {
+                  new Connection(client).serve();
+                } finally {
+                  open.decrementAndGet();
+                }
+              });
+        } catch (OutOfMemoryError e) { // no thread can be started now
+          open.decrementAndGet();
+          client.close();
+        }
       } else if (client != null) {
         client.close();
       }

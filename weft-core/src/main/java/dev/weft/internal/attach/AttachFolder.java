@@ -1,6 +1,7 @@
 package dev.weft.internal.attach;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -14,12 +15,12 @@ import java.nio.file.attribute.PosixFilePermissions;
  * <p>{@code /tmp} and no other folder, as for the JDK's own attach mechanism: both sides have to
  * name the same folder, and the environment and the system properties of the two may differ.
  */
-final class AttachFolder {
+class AttachFolder {
   private static final String NAME = "/tmp/.weft_pid";
 
   private final Path path;
 
-  private AttachFolder(Path path) {
+  AttachFolder(Path path) {
     this.path = path;
   }
 
@@ -53,11 +54,18 @@ final class AttachFolder {
     if (!permissions.equals("rwx------")) {
       throw new IOException(path + " has the permissions " + permissions + ", not rwx------");
     }
-    Path probe = Files.createTempFile(path, "owner", ""); // belongs to the user of this process
+    Object owner = Files.getOwner(path, LinkOption.NOFOLLOW_LINKS);
+    IOException foreign = new IOException(path + " belongs to another user, " + owner);
+    Path probe;
     try {
-      Object owner = Files.getOwner(path, LinkOption.NOFOLLOW_LINKS);
+      probe = Files.createTempFile(path, "owner", ""); // belongs to the user of this process
+    } catch (AccessDeniedException e) {
+      foreign.addSuppressed(e);
+      throw foreign;
+    }
+    try {
       if (!owner.equals(Files.getOwner(probe))) {
-        throw new IOException(path + " belongs to another user, " + owner);
+        throw foreign;
       }
     } finally {
       Files.delete(probe);

@@ -10,6 +10,7 @@ import dev.weft.internal.sched.SetApart;
 import dev.weft.internal.sched.Worker;
 import dev.weft.internal.watch.Dumps;
 import dev.weft.internal.watch.FiberCounts;
+import dev.weft.internal.watch.FiberLooks;
 import java.io.IOException;
 import java.io.Writer;
 import java.util.ArrayList;
@@ -19,15 +20,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The figures of a live screen, for one connection. Lines of fields with tabs between them:
  *
  * <pre>
- *   process    nanos now, helper threads, calls that wait for one, most helpers, samples
+ *   process    nanos now, helper threads, calls that wait for one, most helpers, samples, order of
+ *              the fibers
  *   scheduler  name, ready, running, sleeping, waiting, blocking, awaiting a helper, begun, ended,
- *              age of these counts in milliseconds, how many of the fibers are set apart
+ *              age of these counts in milliseconds, how many of the fibers are set apart, a number
+ *              that tells schedulers of one name apart
  *   worker     index, samples in which it was busy, ready, timers, switches, stolen, sleeps,
  *              id of the fiber that runs or 0; of the scheduler before it
  *   fiber      id, name, state, milliseconds of its wait, samples in which it ran, thread, what it
@@ -36,21 +40,36 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Which fiber runs on each worker is sampled, 200 times a second: slices count nothing for a
  * screen that is seldom open. Fibers are walked through at each request, but for no more than a
- * hundredth of the time: of very many fibers the counts and rows are some seconds old, and say so.
+ * hundredth of the time: of very many fibers the counts and rows are some seconds old, 20 at most,
+ * and say so. Another order or more rows take a walk at once, out of a second hundredth, of which
+ * half a second can be saved: when that is used up, the rows stay those of before, and the first
+ * line says their order.
  */
 final class LiveFigures implements AutoCloseable {
   private static final long WALK_SHARE = 100;
+
+  /** How much of the second hundredth can be saved. */
+  private static final long MOST_SAVED_NANOS = 500_000_000;
+
+  /** No walk makes the next one wait for longer: looks that need more take more. */
+  private static final long LONGEST_REST_NANOS = 20_000_000_000L;
+
   private static final int MOST_ROWS = 200;
   private static final int MOST_APART = 1_000;
-  private static final int LONGEST_FIELD = 200;
   private static final Set<String> ORDERS = Set.of("cpu", "wait", "new", "old");
 
+  private final LongSupplier clock;
   private @Nullable Sampler sampler;
   private Map<SchedulerCore, FiberCounts> counts = Map.of();
-  private List<String> rows = List.of();
-  private String rowsFor = "";
+  private List<Row> rows = List.of();
+  private String rowsOrder = "";
+  private int rowsMost;
   private long walkBegan;
   private long walkTook;
+
+  // of the second hundredth; negative if it was taken in advance
+  private long saved = MOST_SAVED_NANOS;
+  private long savedAt;
 
   /** One fiber that may become a row, and what it is ordered by. */
   private record Candidate(FiberCore<?> fiber, long rank, long waited)
@@ -61,6 +80,38 @@ final class LiveFigures implements AutoCloseable {
       int byRank = Long.compare(rank, other.rank);
       return byRank != 0 ? byRank : Long.compare(waited, other.waited);
     }
+  }
+
+  /**
+   * A fiber as the last walk found it. The samples in which it ran are those of the moment: they
+   * are a share of the samples that the first line counts.
+   */
+  private record Row(FiberDump.Entry entry, FiberCounts.State state) {
+    static Row of(FiberCore<?> fiber) {
+      return new Row(Dumps.entryOfMany(fiber), FiberCounts.stateOf(fiber));
+    }
+
+    void write(Sampler.Samples taken, Writer out) throws IOException {
+      line(
+          out,
+          "fiber",
+          entry.id(),
+          entry.name(),
+          state,
+          entry.waiting().toMillis(),
+          taken.of(entry.id()),
+          entry.thread(),
+          entry.waitsFor(),
+          Dumps.ownFrame(entry));
+    }
+  }
+
+  LiveFigures() {
+    this(System::nanoTime);
+  }
+
+  LiveFigures(LongSupplier clock) {
+    this.clock = clock;
   }
 
   @Override
@@ -85,21 +136,46 @@ final class LiveFigures implements AutoCloseable {
       samples = sampler = new Sampler();
     }
     Sampler.Samples taken = samples.take();
-    long now = System.nanoTime();
-    String asked = order + " " + most;
-    if (!asked.equals(rowsFor) || now - walkBegan >= WALK_SHARE * walkTook) {
-      samples.watch(walk(order, Math.min(most, MOST_ROWS), taken, now));
-      rowsFor = asked;
-      walkTook = System.nanoTime() - now;
+    long now = clock.getAsLong();
+    int wanted = Math.clamp(most, 0, MOST_ROWS);
+    long rest = Math.min(WALK_SHARE * walkTook, LONGEST_REST_NANOS);
+    boolean isOld = walkBegan == 0 || now - walkBegan >= rest;
+    if (isOld || mayWalkFor(order, wanted, now)) {
+      samples.watch(walk(order, wanted, taken, now));
+      rowsOrder = order;
+      rowsMost = wanted;
+      walkTook = clock.getAsLong() - now;
+      if (!isOld) {
+        saved = Math.max(saved - walkTook, -LONGEST_REST_NANOS / WALK_SHARE);
+      }
     }
     Helpers.Figures helpers = Helpers.figures();
-    line(out, "process", now, helpers.threads(), helpers.queued(), helpers.most(), taken.number());
+    line(
+        out,
+        "process",
+        now,
+        helpers.threads(),
+        helpers.queued(),
+        helpers.most(),
+        taken.number(),
+        rowsOrder);
     for (SchedulerCore scheduler : Answers.schedulers()) {
       writeScheduler(scheduler, taken, (now - walkBegan) / 1_000_000, out);
     }
-    for (String row : rows) {
-      out.append(row);
+    for (Row row : rows.subList(0, Math.min(wanted, rows.size()))) {
+      row.write(taken, out);
     }
+  }
+
+  /**
+   * Returns whether other rows are wanted than those of the last walk, and there is time for it.
+   */
+  private boolean mayWalkFor(String order, int most, long now) {
+    if (savedAt != 0) {
+      saved = Math.min(MOST_SAVED_NANOS, saved + (now - savedAt) / WALK_SHARE);
+    }
+    savedAt = now;
+    return (!order.equals(rowsOrder) || most > rowsMost) && saved > 0;
   }
 
   private void writeScheduler(SchedulerCore scheduler, Sampler.Samples taken, long age, Writer out)
@@ -118,7 +194,8 @@ final class LiveFigures implements AutoCloseable {
         scheduler.live.begun(),
         scheduler.live.ended(),
         age,
-        known.apart());
+        known.apart(),
+        FiberLooks.id(scheduler));
     for (Worker worker : scheduler.workers) {
       SchedulerStats.OfThread stats = worker.stats();
       line(
@@ -162,7 +239,7 @@ final class LiveFigures implements AutoCloseable {
     rows =
         best.stream()
             .sorted(Comparator.reverseOrder())
-            .map(candidate -> row(candidate.fiber, taken))
+            .map(candidate -> Row.of(candidate.fiber))
             .toList();
     return apart;
   }
@@ -183,44 +260,20 @@ final class LiveFigures implements AutoCloseable {
   private static long rank(String order, FiberCore<?> fiber, Sampler.Samples taken) {
     return switch (order) {
       case "cpu" -> taken.of(fiber.id());
-      case "wait" -> waited(fiber);
+      case "wait" -> // sleepers last: the console lists none as a wait
+          FiberCounts.stateOf(fiber) == FiberCounts.State.SLEEPING ? 0 : waited(fiber);
       case "new" -> fiber.id();
       default -> -fiber.id();
     };
-  }
-
-  private static String row(FiberCore<?> fiber, Sampler.Samples taken) {
-    FiberDump.Entry entry = Dumps.entry(fiber);
-    StringBuilder out = new StringBuilder();
-    try {
-      line(
-          out,
-          "fiber",
-          entry.id(),
-          entry.name(),
-          FiberCounts.stateOf(fiber),
-          entry.waiting().toMillis(),
-          taken.of(entry.id()),
-          entry.thread(),
-          entry.waitsFor(),
-          Dumps.ownFrame(entry));
-    } catch (IOException e) {
-      throw new AssertionError(e); // a StringBuilder does not throw
-    }
-    return out.toString();
   }
 
   private static void line(Appendable out, Object... fields) throws IOException {
     String separator = "";
     for (Object field : fields) {
       String text = String.valueOf(field);
-      out.append(separator).append(PlainText.oneLine(shortened(text)));
+      out.append(separator).append(PlainText.oneLine(PlainText.shortened(text)));
       separator = "\t";
     }
     out.append('\n');
-  }
-
-  private static String shortened(String text) {
-    return text.length() <= LONGEST_FIELD ? text : text.substring(0, LONGEST_FIELD);
   }
 }

@@ -108,4 +108,9 @@ final class SchedulerBean implements SchedulerMXBean {
   public String dump() {
     return scheduler.dump().text();
   }
+
+  @Override
+  public String groupedDump() {
+    return scheduler.groupedDump().text();
+  }
 }

@@ -2,6 +2,7 @@ package dev.weft.internal.beans;
 
 import dev.weft.Scheduler;
 import dev.weft.internal.Log;
+import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
 import java.util.Collection;
 import java.util.HashMap;
@@ -48,7 +49,7 @@ public final class SchedulerBeans {
       available = false;
     } catch (Throwable e) {
       available = false;
-      Log.error("Weft's JMX beans are off from now on", e);
+      Log.logger().log(Level.ERROR, "Weft's JMX beans are off from now on", e);
     }
   }
 

@@ -177,7 +177,7 @@ public final class BlockingCall implements Detour, Runnable {
     }
   }
 
-  /** Ends the call for the helper, if one has taken it: the fiber will not come. */
+  /** Withdraws the call; a helper that has taken it stops waiting for the fiber. */
   private void letGo() {
     State before = state.getAndSet(State.OVER);
     if (before == State.QUEUED) {

@@ -1,6 +1,7 @@
 package dev.weft.internal.blocking;
 
 import dev.weft.internal.Log;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadFactory;
@@ -92,7 +93,10 @@ public final class Helpers {
       if (pool.getPoolSize() > 0 || !queue.remove(call)) {
         return true; // a living helper takes it, or has taken it
       }
-      Log.warn("a blocking call blocks its worker: no helper thread can be started: " + e);
+      Log.logger()
+          .log(
+              Level.WARNING,
+              "a blocking call blocks its worker: no helper thread can be started: " + e);
       return false;
     }
   }

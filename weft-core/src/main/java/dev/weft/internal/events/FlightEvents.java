@@ -3,6 +3,7 @@ package dev.weft.internal.events;
 import dev.weft.Fiber;
 import dev.weft.internal.Log;
 import dev.weft.internal.WaitWords;
+import java.lang.System.Logger.Level;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -463,8 +464,9 @@ public final class FlightEvents {
   private static @Nullable Object fail(Throwable e) {
     if (FAILED.compareAndSet(false, true)) {
       try {
-        Log.error("Weft's events are off from now on: the Flight Recorder failed", e);
-      } catch (Throwable unsaid) {
+        Log.logger()
+            .log(Level.ERROR, "Weft's events are off from now on: the Flight Recorder failed", e);
+      } catch (Throwable notLogged) {
         // no memory: the fibers go on all the same
       }
     }

@@ -8,6 +8,7 @@ import dev.weft.internal.jdk.JdkInternals.Part;
 import dev.weft.internal.jdk.UnsupportedJdk;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.switching.CarrierThread;
+import java.lang.System.Logger.Level;
 
 /**
  * Installs the hook in the JDK, part by part, before the first fiber runs. A part that does not fit
@@ -42,9 +43,11 @@ public final class HookInstallation {
       JdkInternals.check(Part.THREADS);
       ThreadHook.install();
     } catch (UnsupportedJdk e) {
-      Log.warn(
-          "virtual threads that platform threads start run on the JDK's scheduler, not on Weft: "
-              + e.getMessage());
+      Log.logger()
+          .log(
+              Level.WARNING,
+              "virtual threads that platform threads start run on the JDK's scheduler, not on Weft: "
+                  + e.getMessage());
     }
   }
 
@@ -66,9 +69,11 @@ public final class HookInstallation {
       installer.install();
       return true;
     } catch (UnsupportedJdk e) {
-      Log.warn(
-          "the hook leaves out %s, which then work as without it, only slower: JDK %s is not as expected: %s"
-              .formatted(name, Runtime.version(), e.getMessage()));
+      Log.logger()
+          .log(
+              Level.WARNING,
+              "the hook leaves out %s, which then work as without it, only slower: JDK %s is not as expected: %s"
+                  .formatted(name, Runtime.version(), e.getMessage()));
       return false;
     }
   }

@@ -156,7 +156,7 @@ public final class HookedDescriptor extends Pollable {
    * registration.
    */
   @Override
-  protected boolean letsGo(int number) {
+  protected boolean givesUpRegistration(int number) {
     lock.lock();
     try {
       boolean idle = fd == number && reader == null && writer == null;

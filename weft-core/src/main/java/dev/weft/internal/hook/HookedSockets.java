@@ -4,7 +4,7 @@ import dev.weft.internal.HookFamilies;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.sched.FiberCore;
-import dev.weft.internal.sched.IoWaits;
+import dev.weft.internal.sched.WorkerMemory;
 import java.io.FileDescriptor;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandle;
@@ -51,13 +51,13 @@ final class HookedSockets {
       return false;
     }
     HookedDescriptor descriptor;
-    assert IoWaits.beginNoPark();
+    assert WorkerMemory.beginNoPark();
     try {
       descriptor = here.expect(fd, direction, Thread.currentThread());
     } catch (UncheckedIOException e) { // no descriptor is left for a poller
       return false;
     } finally {
-      assert IoWaits.endNoPark();
+      assert WorkerMemory.endNoPark();
     }
     if (descriptor == null) {
       return false;
@@ -83,11 +83,11 @@ final class HookedSockets {
       return DispatcherHook.NOT_MINE;
     }
     long got;
-    assert IoWaits.beginNoPark();
+    assert WorkerMemory.beginNoPark();
     try {
       got = here.receive(socket, fd, address, length, Thread.currentThread());
     } finally {
-      assert IoWaits.endNoPark();
+      assert WorkerMemory.endNoPark();
     }
     if (got > 0) {
       return (int) got;
@@ -102,11 +102,11 @@ final class HookedSockets {
       return DispatcherHook.NOT_MINE;
     }
     long sent;
-    assert IoWaits.beginNoPark();
+    assert WorkerMemory.beginNoPark();
     try {
       sent = here.send(fd, address, length);
     } finally {
-      assert IoWaits.endNoPark();
+      assert WorkerMemory.endNoPark();
     }
     return sent >= 0 ? (int) sent : status(sent);
   }

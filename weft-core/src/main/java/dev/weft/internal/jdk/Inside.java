@@ -64,13 +64,13 @@ public final class Inside {
   private Inside() {}
 
   /**
-   * Checks that Weft's own switching has been tested with this class of the JDK.
+   * Checks that Weft's own switching has been tested on this build of the JDK.
    *
-   * @throws UnsupportedJdk if it has not, and was not asked for
+   * @throws UnsupportedJdk if it has not, and {@code -Dweft.switch=weft} does not ask for it
    */
-  public static void checkTested(Class<?> type) throws UnsupportedJdk {
+  public static void checkTested() throws UnsupportedJdk {
     if (!UNTESTED) {
-      TestedBuilds.check(type);
+      TestedBuilds.check();
     }
   }
 

@@ -32,8 +32,8 @@ public final class JdkInternals {
     /** Weft's own mounting of fibers. */
     SWITCHING(
         "the JDK mounts and unmounts fibers itself, about a tenth slower",
-        "by the digests of two class files (TestedBuilds), when the first scheduler is built; the"
-            + " log names the class that differs"),
+        "by the digests of three class files (TestedBuilds), when the first scheduler is built; the"
+            + " log names the build"),
     /** The timers of the hook. */
     TIMERS("timed waits of the JDK use the JDK's own timer threads", BY_THE_TABLE),
     /** The sockets of the hook. */

@@ -3,15 +3,17 @@ package dev.weft.internal.jdk;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32;
 
 /**
  * The JDK builds on which the tests of Weft have run with fast switching. Fast switching copies
- * code of {@code VirtualThread} and {@code Continuation} and goes on where their methods leave off,
- * so it is right only for the code that it was written against: a class of the JDK counts as known
- * if its class file has the digest of a tested build. A build whose classes differ in anything, be
- * it a method that Weft does not use, is switched by the JDK itself until a test run has seen it.
+ * code of {@code VirtualThread} and {@code Continuation}, goes on where their methods leave off,
+ * and calls methods of {@code Thread}, so it is right only for the code that it was written
+ * against: a JDK counts as tested if the class files of all three have the digests of one tested
+ * build. A build whose classes differ in anything, be it a method that Weft does not use, is
+ * switched by the JDK itself until a test run has seen it.
  *
  * <p>A build is one line of {@code tested-builds.txt}:
  *
@@ -25,58 +27,58 @@ import java.util.zip.CRC32;
 public final class TestedBuilds {
   private static final String LIST = "tested-builds.txt";
 
-  /** The classes whose code fast switching copies or continues. */
+  /** The classes whose code fast switching copies, continues or calls. */
   private static final List<String> CLASSES =
-      List.of("java.lang.VirtualThread", "jdk.internal.vm.Continuation");
+      List.of("java.lang.VirtualThread", "jdk.internal.vm.Continuation", "java.lang.Thread");
 
   private TestedBuilds() {}
 
   /**
-   * Checks that a class of the JDK is one that Weft's tests have run on.
+   * Checks that Weft's tests have run on this JDK.
    *
-   * @throws UnsupportedJdk if it is not
+   * @throws UnsupportedJdk if they have not
    */
-  public static void check(Class<?> type) throws UnsupportedJdk {
+  public static void check() throws UnsupportedJdk {
     try (InputStream list = TestedBuilds.class.getResourceAsStream(LIST)) {
       if (list == null
-          || !has(new String(list.readAllBytes(), StandardCharsets.UTF_8), digest(type))) {
+          || !has(new String(list.readAllBytes(), StandardCharsets.UTF_8), digests(CLASSES))) {
         throw new UnsupportedJdk(
-            "no test run of Weft has seen its %s; after one, add the line '%s' to %s"
-                .formatted(type.getName(), line(), LIST));
+            "no test run of Weft has seen this build of the JDK; after one, add the line '%s' to %s"
+                .formatted(line(), LIST));
       }
     } catch (IOException e) {
       throw new UnsupportedJdk(e);
     }
   }
 
-  /** Returns whether a line of the list has the digest. */
-  static boolean has(String list, String digest) {
-    for (String line : list.lines().toList()) {
-      if (!line.startsWith("#") && (line + ",").contains(" " + digest + ",")) {
-        return true;
-      }
-    }
-    return false;
+  /** Returns whether one line of the list has all the digests. */
+  static boolean has(String list, List<String> digests) {
+    return list.lines()
+        .filter(line -> !line.startsWith("#"))
+        .anyMatch(
+            line -> digests.stream().allMatch(each -> (line + ",").contains(" " + each + ",")));
   }
 
   /** Returns the line of the list that stands for this JDK. */
   static String line() throws UnsupportedJdk {
-    StringBuilder line = new StringBuilder();
-    line.append(System.getProperty("java.vendor.version")) // such as Temurin-25.0.3+9
-        .append(' ')
-        .append(System.getProperty("os.name"))
-        .append(' ')
-        .append(System.getProperty("os.arch"));
-    String before = ": ";
-    for (String name : CLASSES) {
+    return "%s %s %s: %s"
+        .formatted(
+            System.getProperty("java.vendor.version"), // such as Temurin-25.0.3+9
+            System.getProperty("os.name"),
+            System.getProperty("os.arch"),
+            String.join(", ", digests(CLASSES)));
+  }
+
+  private static List<String> digests(List<String> names) throws UnsupportedJdk {
+    List<String> digests = new ArrayList<>();
+    for (String name : names) {
       try {
-        line.append(before).append(digest(Class.forName(name, false, null)));
+        digests.add(digest(Class.forName(name, false, null)));
       } catch (ClassNotFoundException e) {
         throw new UnsupportedJdk(e);
       }
-      before = ", ";
     }
-    return line.toString();
+    return digests;
   }
 
   /** Returns name, length and checksum of the class file that this JDK has of the class. */

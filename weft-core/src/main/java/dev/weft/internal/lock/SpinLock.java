@@ -79,7 +79,7 @@ public class SpinLock implements Lock {
     return new UnsupportedOperationException("a spin lock does without " + what + ": use a Mutex");
   }
 
-  /** Returns whether a thread holds it: for assertions. */
+  /** Returns whether a thread holds it, or did a moment ago. */
   public final boolean isTaken() {
     return taken != 0;
   }

@@ -4,7 +4,7 @@ import dev.weft.internal.blocking.BlockingCall;
 import dev.weft.internal.poller.EpollPoller;
 import dev.weft.internal.poller.LinuxCalls;
 import dev.weft.internal.poller.Poller;
-import dev.weft.internal.sched.IoWaits;
+import dev.weft.internal.sched.EventWait;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -99,7 +99,7 @@ abstract sealed class FdLife extends NetSocket permits FdSocket {
       EpollPoller at = poller;
       while (result == -LinuxCalls.EBADF) { // the poller of a scheduler that has just stopped
         if (at == null || at.isClosed()) {
-          at = (EpollPoller) IoWaits.poller();
+          at = (EpollPoller) EventWait.poller();
           result = at.add(this, fd, wanted);
         } else {
           result = at.modify(this, fd, wanted);

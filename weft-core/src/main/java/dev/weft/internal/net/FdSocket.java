@@ -2,7 +2,7 @@ package dev.weft.internal.net;
 
 import dev.weft.internal.poller.CallMemory;
 import dev.weft.internal.poller.LinuxCalls;
-import dev.weft.internal.sched.IoWaits;
+import dev.weft.internal.sched.WorkerMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.BindException;
@@ -93,7 +93,7 @@ final class FdSocket extends FdLife {
 
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
-    CallMemory memory = IoWaits.callMemory();
+    CallMemory memory = WorkerMemory.here();
     int few = memory.size();
     if (length <= few) {
       return read(memory, bytes, offset, length);
@@ -113,13 +113,13 @@ final class FdSocket extends FdLife {
       return UNAVAILABLE;
     }
     long count;
-    assert IoWaits.beginNoPark(memory);
+    assert WorkerMemory.beginNoPark(memory);
     try {
       do {
         count = endIsKnown() ? knownEnd() : memory.receive(fd, bytes, offset, length);
       } while (count == -LinuxCalls.EINTR);
     } finally {
-      assert IoWaits.endNoPark();
+      assert WorkerMemory.endNoPark();
       exit();
     }
     return endRead(count, length);
@@ -142,21 +142,21 @@ final class FdSocket extends FdLife {
   }
 
   private int read(MemorySegment target) throws IOException {
-    CallMemory memory = IoWaits.callMemory();
+    CallMemory memory = WorkerMemory.here();
     if (!beginRead()) {
       return UNAVAILABLE;
     }
     long count;
-    assert IoWaits.beginNoPark(memory);
+    assert WorkerMemory.beginNoPark(memory);
     try {
       do {
         count = endIsKnown() ? knownEnd() : LinuxCalls.receive(fd, target, memory.errno());
       } while (count == -LinuxCalls.EINTR);
-    } catch (Throwable e) { // memory that may not be used: what is there to read still is
+    } catch (Throwable e) { // the target is inaccessible memory: the data stays in the socket
       readable.set(true);
       throw e;
     } finally {
-      assert IoWaits.endNoPark();
+      assert WorkerMemory.endNoPark();
       exit();
     }
     return endRead(count, target.byteSize());
@@ -202,14 +202,14 @@ final class FdSocket extends FdLife {
 
   @Override
   public int write(byte[] bytes, int offset, int length) throws IOException {
-    CallMemory memory = IoWaits.callMemory();
+    CallMemory memory = WorkerMemory.here();
     if (length > memory.size()) {
       return write(MemorySegment.ofArray(bytes).asSlice(offset, Math.min(length, MOST)));
     }
     if (!beginWrite()) {
       return UNAVAILABLE;
     }
-    assert IoWaits.beginNoPark(memory);
+    assert WorkerMemory.beginNoPark(memory);
     try {
       long count;
       do {
@@ -217,7 +217,7 @@ final class FdSocket extends FdLife {
       } while (isToBeTriedAgain(count));
       return endWrite(count);
     } finally {
-      assert IoWaits.endNoPark();
+      assert WorkerMemory.endNoPark();
       exit();
     }
   }
@@ -239,11 +239,11 @@ final class FdSocket extends FdLife {
   }
 
   private int write(MemorySegment source) throws IOException {
-    CallMemory memory = IoWaits.callMemory();
+    CallMemory memory = WorkerMemory.here();
     if (!beginWrite()) {
       return UNAVAILABLE;
     }
-    assert IoWaits.beginNoPark(memory);
+    assert WorkerMemory.beginNoPark(memory);
     try {
       long count;
       do {
@@ -251,7 +251,7 @@ final class FdSocket extends FdLife {
       } while (isToBeTriedAgain(count));
       return endWrite(count);
     } finally {
-      assert IoWaits.endNoPark();
+      assert WorkerMemory.endNoPark();
       exit();
     }
   }
@@ -266,7 +266,7 @@ final class FdSocket extends FdLife {
     return true;
   }
 
-  /** Asks of the result of a try to write; the first time that there is no room it is. */
+  /** Returns whether to write again; true the first time that the kernel's buffer is full. */
   private boolean isToBeTriedAgain(long count) {
     if (count == -LinuxCalls.EAGAIN && writable.isReady()) {
       writable.set(false);
@@ -302,7 +302,7 @@ final class FdSocket extends FdLife {
                 MemorySegment.ofBuffer(buffer),
                 MemorySegment.ofArray(address),
                 MemorySegment.ofArray(length),
-                IoWaits.callMemory().errno());
+                WorkerMemory.here().errno());
       } while (count == -LinuxCalls.EINTR);
     } catch (Throwable e) { // as in read
       readable.set(true);
@@ -332,7 +332,7 @@ final class FdSocket extends FdLife {
       do {
         count =
             LinuxCalls.sendTo(
-                fd, MemorySegment.ofBuffer(buffer), address, IoWaits.callMemory().errno());
+                fd, MemorySegment.ofBuffer(buffer), address, WorkerMemory.here().errno());
       } while (isToBeTriedAgain(count));
       if (count == -LinuxCalls.EAGAIN) {
         return false;
@@ -468,7 +468,7 @@ final class FdSocket extends FdLife {
   @Override
   public void shutdownInput() throws IOException {
     shutdown(SHUT_READ);
-    inputShut = true; // the kernel would still give what has come, and what comes
+    inputShut = true; // reads of the descriptor would still return data
     ended = true;
     readable.signal();
   }

@@ -2,7 +2,7 @@ package dev.weft.internal.net;
 
 import dev.weft.internal.poller.Pollable;
 import dev.weft.internal.poller.Poller;
-import dev.weft.internal.sched.IoWaits;
+import dev.weft.internal.sched.EventWait;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
@@ -141,13 +141,13 @@ public abstract class NetSocket extends Pollable {
     readiness.expect(Thread.currentThread());
     try {
       arm(direction);
-      came = IoWaits.await(readiness, limit);
+      came = EventWait.await(readiness, limit);
     } catch (InterruptedException e) {
       throw interrupted(e, doing);
     } catch (UncheckedIOException e) { // no descriptor left to poll by
       throw NetErrors.explained(e.getCause(), doing + " " + this);
     } finally {
-      readiness.expectNobody();
+      readiness.clearWaiter();
     }
     if (isClosed()) {
       throw new AsynchronousCloseException();

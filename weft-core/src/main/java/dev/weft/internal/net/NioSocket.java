@@ -2,7 +2,7 @@ package dev.weft.internal.net;
 
 import dev.weft.internal.poller.NioPoller;
 import dev.weft.internal.poller.Poller;
-import dev.weft.internal.sched.IoWaits;
+import dev.weft.internal.sched.EventWait;
 import dev.weft.internal.switching.Pinning;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -285,7 +285,7 @@ final class NioSocket extends NetSocket {
       synchronized (this) {
         at = poller;
         if (at == null || at.isClosed()) {
-          at = (NioPoller) IoWaits.poller();
+          at = (NioPoller) EventWait.poller();
           key = at.add(this, channel);
           poller = at;
         }

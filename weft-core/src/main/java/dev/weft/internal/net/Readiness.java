@@ -64,7 +64,7 @@ final class Readiness implements ReadyEvent {
   }
 
   /** Clears the waiter; a late reader causes a harmless unpark. */
-  void expectNobody() {
+  void clearWaiter() {
     WAITER.setRelease(this, null);
   }
 

@@ -14,13 +14,16 @@ import org.jspecify.annotations.Nullable;
  * and not in breadth, with all alive at once; thieves take the oldest, as in Cilk (Blumofe and
  * Leiserson, "Scheduling Multithreaded Computations by Work Stealing", 1994).
  *
+ * <p>New guests are no family: they are the requests of a server more often than the branches of a
+ * tree, and the oldest request is to begin first. They queue with the new fibers from elsewhere.
+ *
  * <pre>
  *   woken       w1 w2 w3                 first in, first out; but a fiber that waits for the end of
  *                                        one of its family is added to that family: it would join
  *                                        the next at once, and wait again
  *   families    c1 c2 c3 │ b2 b3 │ a4    the latest family first, each in the order of its birth;
  *                                     ▲  another worker takes from this end: the largest subtrees
- *   others      y1 o1 o2                 first in, first out
+ *   others      y1 o1 g1 o2 g2           first in, first out
  * </pre>
  *
  * <p>Invariants:
@@ -70,7 +73,7 @@ public final class WokenFirstQueue implements Policy.ReadyQueue {
       latest.add(fiber);
       inFamilies++;
     } else {
-      (core.hasStarted() ? woken : others).add(fiber);
+      (core.hasBegun() ? woken : others).add(fiber);
     }
   }
 

@@ -112,7 +112,7 @@ public final class EpollPoller extends Poller {
     AtomicReferenceArray<@Nullable Pollable> known = slots;
     for (int i = 1; i < known.length(); i++) {
       Pollable pollable = known.get(i);
-      if (pollable != null && pollable.letsGo(fd)) {
+      if (pollable != null && pollable.givesUpRegistration(fd)) {
         return true;
       }
     }
@@ -238,6 +238,16 @@ public final class EpollPoller extends Poller {
         }
         free[freeCount++] = slot;
       }
+    } finally {
+      slotsLock.unlock();
+    }
+  }
+
+  /** Returns how many registrations it has; for stress tests. */
+  public int registrations() {
+    slotsLock.lock();
+    try {
+      return usedSlots - 1 - freeCount;
     } finally {
       slotsLock.unlock();
     }

@@ -18,7 +18,7 @@ public abstract class Pollable {
    * Called when another pollable is to be registered for a descriptor: returns true if this
    * pollable was registered for it, no thread waits at it, and it gives the registration up.
    */
-  protected boolean letsGo(int fd) {
+  protected boolean givesUpRegistration(int fd) {
     return false;
   }
 }

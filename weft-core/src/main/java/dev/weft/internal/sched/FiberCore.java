@@ -89,9 +89,8 @@ public final class FiberCore<T> extends FiberCancel<T> {
 
   private volatile int turn;
 
-  // true once all waiters have been told of the fiber's end. The end may itself wait, in callbacks
-  // of
-  // toFuture(), so a done fiber is not over yet; and after that the fiber's thread may wait: Slice
+  // true once all waiters have been told of the fiber's end. Callbacks of toFuture() may wait then,
+  // so a done fiber is not over yet; after that the fiber's thread may still wait: see Slice
   private volatile boolean over;
 
   // true once the scheduler has given up on the fiber
@@ -161,7 +160,7 @@ public final class FiberCore<T> extends FiberCancel<T> {
         thread,
         slice);
     this.scheduler = scheduler;
-    this.home = host != null ? host.worker : scheduler.placement.forNew(null);
+    this.home = scheduler.placement.forNew(scheduler.servingWorker());
     this.worker = home;
     this.boundThread = FiberOptions.ANY_THREAD;
     this.guest = true;
@@ -344,6 +343,9 @@ public final class FiberCore<T> extends FiberCancel<T> {
     Worker here = currentWorker();
     assert Worker.beginNoPark(here);
     try {
+      if (here == null && !isNew()) {
+        scheduler.placement.leaveBusyHome(this);
+      }
       enqueue(here);
     } finally {
       assert Worker.endNoPark(here);
@@ -395,6 +397,10 @@ public final class FiberCore<T> extends FiberCancel<T> {
   void abandon() {
     abandoned = true;
     recordAbandoned();
+    Thread parked = threadOrNull();
+    if (parked != null && LockSupport.getBlocker(parked) instanceof Awaited awaited) {
+      awaited.waiterIsGone();
+    }
   }
 
   /**
@@ -493,6 +499,11 @@ public final class FiberCore<T> extends FiberCancel<T> {
   /** Returns whether its thread has ended: it is in a registry only until its worker removes it. */
   boolean hasLeft() {
     return turn == OVER;
+  }
+
+  /** Returns whether its body has begun, or, of a guest, its thread. */
+  public boolean hasBegun() {
+    return guest ? !Mounting.isToBegin(ownThread()) : hasStarted();
   }
 
   /** Returns whether no worker has queued it yet. */

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The name of a fiber and the virtual thread it is. Most fibers get their thread from the worker
- * that runs their first slice, and let go of it when they have ended: the thread is the better part
- * of a fiber's memory, and callers of join do not need it.
+ * that runs their first slice, and let go of it when they have ended: the thread takes most of a
+ * fiber's memory, and callers of join do not need it.
  *
  * <pre>
  *   null ──► a new thread ──► NO_THREAD      // it has ended, and thread() was never called

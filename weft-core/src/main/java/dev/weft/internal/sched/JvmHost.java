@@ -1,10 +1,12 @@
 package dev.weft.internal.sched;
 
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The scheduler that runs the virtual threads of the JVM that have no scheduler of their own: the
- * program's under {@code ./weft run}, else the shared one, which starts with the first such thread.
+ * one that the user has named, as long as it runs; else the program's under {@code ./weft run};
+ * else the shared one, which starts with the first such thread.
  */
 public final class JvmHost {
   private static volatile @Nullable SchedulerCore ofProgram;
@@ -12,7 +14,15 @@ public final class JvmHost {
   // how many threads the program's scheduler gets, if it is still to be started
   private static volatile int threadsOfProgram;
 
+  // what the last call of Scheduler.hostVirtualThreads named
+  private static volatile @Nullable SchedulerCore named;
+
   private JvmHost() {}
+
+  /** Sets the scheduler that the user names. */
+  static void name(SchedulerCore scheduler) {
+    named = scheduler;
+  }
 
   /** Chooses the program's scheduler; called before the program runs. */
   static void choose(SchedulerCore program) {
@@ -26,6 +36,11 @@ public final class JvmHost {
 
   /** Returns the scheduler. */
   public static SchedulerCore scheduler() {
+    SchedulerCore host = named;
+    return host != null && !host.isStopping() ? host : unnamed();
+  }
+
+  private static SchedulerCore unnamed() {
     SchedulerCore program = ofProgram;
     if (program != null) {
       return program;
@@ -47,6 +62,18 @@ public final class JvmHost {
    */
   public static void begin(Runnable slice) {
     SchedulerCore host = scheduler();
+    try {
+      beginOn(host, slice);
+    } catch (RejectedExecutionException e) { // the named scheduler has stopped in between
+      SchedulerCore other = scheduler();
+      if (other == host) {
+        throw e;
+      }
+      beginOn(other, slice);
+    }
+  }
+
+  private static void beginOn(SchedulerCore host, Runnable slice) {
     if (!host.hostsJvm) { // Check first: a volatile store costs a fence.
       host.hostsJvm = true;
     }

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>No interrupt of a cancel or a deadline reaches the body of a shield, and none is lost. The
  * canceller marks the fiber or the deadline, then reads {@link #shields}, then interrupts or does
- * not, then says that it is through. The thread writes shields, then looks for marks, then waits
- * until each canceller that has left a mark is through. So of the two at least one sees the other,
- * and after the wait the thread alone decides: it clears its interrupt status when it enters the
- * shield and sets it when it leaves.
+ * not, then announces that it has finished. The thread writes shields, then looks for marks, then
+ * waits until each canceller that has left a mark has finished. So the canceller sees the shield or
+ * the thread sees the mark, and after the wait the thread alone decides: it clears its interrupt
+ * status when it enters the shield and sets it when it leaves.
  *
  * <p>A separate object, because most fibers never have such a block, and because a timer or a
  * canceller cannot reach a {@link ThreadLocal} of the thread.

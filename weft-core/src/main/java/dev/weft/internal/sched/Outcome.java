@@ -29,7 +29,7 @@ final class Outcome {
   /** The body threw. */
   record Failure(Throwable cause) {}
 
-  /** It was cancelled; the cause is what its body threw, if that says more. */
+  /** The fiber was cancelled; the cause is what its body threw, if not just the cancellation. */
   record Cancelled(@Nullable Throwable cause) {}
 
   static Failure failed(Throwable cause) {

@@ -6,15 +6,18 @@ import org.jspecify.annotations.Nullable;
 
 /** Which worker of a scheduler gets a fiber or a timer: see decision 0032. */
 final class Placement {
+  /** At how many workers to look for a free one: each may cost a cache miss, at each start. */
+  private static final int MOST_LOOKS = 8;
+
   private final Worker[] workers;
 
   // the workers, repeated to a power of two: a thread id selects one without a division, which
   // would take longer than all the rest. The mask is a field of its own and not read from the
   // array's length, because that load would wait for the load of the array
-  final Worker[] byThread;
-  final int threadMask;
+  private final Worker[] byThread;
+  private final int threadMask;
   private final boolean steals;
-  final boolean useCaller;
+  private final boolean useCaller;
 
   // counts the fibers that plain threads start: selects the worker of the next one
   private final AtomicInteger next = new AtomicInteger();
@@ -29,9 +32,10 @@ final class Placement {
   }
 
   /**
-   * Returns the worker of a new fiber: under work stealing the worker of the fiber that starts it,
-   * else the next worker in turn, skipping a stuck worker and a caller thread that does not serve
-   * yet.
+   * Returns the worker of a new fiber. Under work stealing that is the worker of the fiber that
+   * starts it; if a plain thread starts it, a worker that is awake and about to be free, else one
+   * that sleeps. Without work stealing, and if all workers are busy, it is the next worker in turn,
+   * skipping a stuck worker and a caller thread that does not serve yet.
    *
    * @param here the worker of this scheduler that runs the starting fiber, if any
    */
@@ -43,8 +47,41 @@ final class Placement {
       return here;
     }
     int i = Math.floorMod(here != null ? here.nextPlace++ : next.getAndIncrement(), workers.length);
+    Worker free = steals ? freeFrom(i) : null;
+    if (free != null) {
+      return free;
+    }
     Worker dealt = workers[i];
     return isAway(dealt) || dealt.stuck ? workers[(i + 1) % workers.length] : dealt;
+  }
+
+  /**
+   * Returns the first worker from an index on that is awake and about to be free, else the first
+   * that sleeps, else null. An awake worker comes first because the plain thread would pay for the
+   * wake-up of a sleeping worker, which takes longer than a short slice.
+   */
+  private @Nullable Worker freeFrom(int start) {
+    Worker sleeper = null;
+    int looks = Math.min(workers.length, MOST_LOOKS);
+    for (int k = 0; k < looks; k++) {
+      Worker worker = workers[(start + k) % workers.length];
+      if (isAway(worker)) {
+        continue;
+      }
+      if (worker.isAsleep()) {
+        sleeper = sleeper == null ? worker : sleeper;
+      } else if (isAboutToBeFree(worker)) {
+        return worker;
+      }
+    }
+    return sleeper;
+  }
+
+  /** Returns whether an awake worker would soon run a fiber that is queued there now. */
+  private static boolean isAboutToBeFree(Worker worker) {
+    return !worker.stuck
+        && !worker.seemsToHaveWaiting()
+        && (worker.running() == 0 || !worker.hasLongSlices());
   }
 
   /** Returns the worker for timers that the current, plain thread sets: always the same one. */
@@ -85,6 +122,38 @@ final class Placement {
       return here;
     }
     return home;
+  }
+
+  /**
+   * Gives a fiber that a plain thread wakes a sleeping worker as its home, if its home is awake and
+   * not about to be free. A fiber that another fiber wakes needs no such look: it goes to the
+   * waker's worker, and its own worker steals it if that takes too long.
+   */
+  void leaveBusyHome(FiberCore<?> fiber) {
+    Worker home = fiber.home;
+    if (!steals
+        || fiber.isBound()
+        || isForeign(home)
+        || home.isAsleep()
+        || isAboutToBeFree(home)
+        || !home.scheduler.hasSleeper()) {
+      return;
+    }
+    Worker sleeper = sleeperFrom(home.index + 1);
+    if (sleeper != null) {
+      fiber.home = sleeper;
+    }
+  }
+
+  private @Nullable Worker sleeperFrom(int start) {
+    int looks = Math.min(workers.length, MOST_LOOKS);
+    for (int k = 0; k < looks; k++) {
+      Worker worker = workers[(start + k) % workers.length];
+      if (worker.isAsleep() && !isAway(worker)) {
+        return worker;
+      }
+    }
+    return null;
   }
 
   private boolean isForeign(Worker worker) {

@@ -7,6 +7,8 @@ import dev.weft.internal.JvmThreads;
 import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.jdk.RequiredFlags;
 import dev.weft.internal.switching.ChildrenOfMain;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Runs the main() of a whole program as a fiber, for {@code ./weft run}: decision 0071.
@@ -22,6 +24,9 @@ import dev.weft.internal.switching.ChildrenOfMain;
  * plain thread of the program may wait for one.
  */
 public final class ProgramMain {
+  /** How often awaitAllButGuests looks for the end of the last timers and I/O events. */
+  private static final long LOOK_AGAIN_NANOS = 5_000_000;
+
   private ProgramMain() {}
 
   /**
@@ -64,7 +69,29 @@ public final class ProgramMain {
     for (int i = 0; i < 100 && !scheduler.live.isZero(); i++) {
       Thread.yield(); // the worker is about to leave main's last slice, as a rule the last fiber's
     }
-    scheduler.awaitAllButGuests();
+    awaitAllButGuests(scheduler);
     ChildrenOfMain.overlooked().forEach(thread -> Uninterrupted.await(thread::join));
+  }
+
+  /**
+   * Waits until only guests are left: they are the program's virtual threads, and the end of a
+   * program does not wait for virtual threads. The workers go on serving them.
+   */
+  private static void awaitAllButGuests(SchedulerCore scheduler) {
+    LiveCount live = scheduler.live;
+    while (true) {
+      long ended = live.ended(); // read first: a fiber that the sums below miss counts as live
+      List<FiberCore<?>> all = live.begun() == ended ? List.of() : scheduler.fibers().toList();
+      List<FiberCore<?>> own = all.stream().filter(fiber -> !fiber.isGuest()).toList();
+      if (own.isEmpty() && live.begun() - ended <= all.size() && scheduler.awaitsNothing()) {
+        scheduler.unobserved.reportAll();
+        return;
+      }
+      boolean allDone = own.stream().allMatch(FiberCore::isDone); // their threads have not ended
+      own.forEach(FiberCore::awaitUnobserved);
+      if (allDone) {
+        LockSupport.parkNanos(scheduler, LOOK_AGAIN_NANOS);
+      }
+    }
   }
 }

@@ -16,6 +16,7 @@ import dev.weft.internal.switching.VirtualThreads;
 import dev.weft.internal.timer.TimersCore;
 import dev.weft.io.IoManager;
 import dev.weft.time.Timers;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -317,8 +318,12 @@ public final class SchedulerCore extends SchedulerLife {
 
   void reportBroken(Worker worker, Throwable e) {
     try {
-      Log.error("thread " + worker.index + " of " + this + " goes on after a failure", e);
-    } catch (Throwable unsaid) {
+      Log.logger()
+          .log(
+              Level.ERROR,
+              "thread " + worker.index + " of " + this + " goes on after a failure",
+              e);
+    } catch (Throwable notLogged) {
       // no memory, or no descriptor to load the logger with: the worker goes on all the same
     }
   }

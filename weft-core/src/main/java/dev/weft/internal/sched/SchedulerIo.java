@@ -74,6 +74,6 @@ final class SchedulerIo implements IoHost {
 
   @Override
   public boolean await(ReadyEvent event, @Nullable Duration limit) throws InterruptedException {
-    return IoWaits.await(event, limit);
+    return EventWait.await(event, limit);
   }
 }

@@ -8,6 +8,7 @@ import dev.weft.internal.Uninterrupted;
 import dev.weft.internal.switching.CarrierThread;
 import dev.weft.internal.switching.HeldMonitors;
 import dev.weft.internal.switching.RawContinuation;
+import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -18,7 +19,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -47,9 +47,6 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
 
   /** How long stop(limit), after it has cancelled, waits for the next cancelled fiber to end. */
   private static final Duration GRACE = Duration.ofSeconds(1);
-
-  /** How often awaitAllButGuests looks for the end of the last timers and I/O events. */
-  private static final long LOOK_AGAIN_NANOS = 5_000_000;
 
   /** How many fibers a log message names at most. */
   private static final int MOST_NAMES = 20;
@@ -145,6 +142,18 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
             config.name() + "-" + i, config.daemon(), config.stackSize(), workers()[i]::run);
     thread.start();
     threads.add(thread);
+  }
+
+  @Override
+  public final void hostVirtualThreads() {
+    if (!JvmThreads.ALL) {
+      throw refusal("host virtual threads on", "they belong to the JDK without -Dweft.threads=all");
+    }
+    if (state != STARTED) {
+      throw refusal(
+          "host virtual threads on", state == NEW ? "start it first" : "it has been stopped");
+    }
+    JvmHost.name((SchedulerCore) this);
   }
 
   // ---- stop ----
@@ -255,7 +264,8 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     } catch (InterruptedException e) {
       throw new IllegalStateException("nothing interrupts this thread", e);
     }
-    Log.warn(this + " stopped without the end of " + names(fibers().toList()));
+    Log.logger()
+        .log(Level.WARNING, this + " stopped without the end of " + names(fibers().toList()));
     state = STOPPED;
     giveUp();
   }
@@ -273,9 +283,11 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
     int left = oneShots();
     int events = pendingEvents();
     if (!rest.isEmpty() || left > 0 || events > 0) {
-      Log.warn(
-          "%s cancelled what was left, because %s: fibers [%s], %d timers and %d I/O events"
-              .formatted(this, why, names(rest), left, events));
+      Log.logger()
+          .log(
+              Level.WARNING,
+              "%s cancelled what was left, because %s: fibers [%s], %d timers and %d I/O events"
+                  .formatted(this, why, names(rest), left, events));
       return true;
     }
     return false;
@@ -360,7 +372,7 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
   }
 
   /** Returns whether no one-shot timer and no I/O event is left to wait for. */
-  private boolean awaitsNothing() {
+  final boolean awaitsNothing() {
     return restCancelled || (oneShots() == 0 && pendingEvents() == 0);
   }
 
@@ -410,27 +422,6 @@ public abstract sealed class SchedulerLife extends Scheduler permits SchedulerCo
       serving += worker.isServing() ? 1 : 0;
     }
     return idle.get() == serving;
-  }
-
-  /**
-   * Waits until only guests are left: they are the program's virtual threads, and the end of a
-   * program does not wait for virtual threads. The workers go on serving them.
-   */
-  final void awaitAllButGuests() {
-    while (true) {
-      long ended = live().ended(); // read first: a fiber that the sums below miss counts as live
-      List<FiberCore<?>> all = live().begun() == ended ? List.of() : fibers().toList();
-      List<FiberCore<?>> own = all.stream().filter(fiber -> !fiber.isGuest()).toList();
-      if (own.isEmpty() && live().begun() - ended <= all.size() && awaitsNothing()) {
-        unobserved.reportAll();
-        return;
-      }
-      boolean allDone = own.stream().allMatch(FiberCore::isDone); // their threads have not ended
-      own.forEach(FiberCore::awaitUnobserved);
-      if (allDone) {
-        LockSupport.parkNanos(this, LOOK_AGAIN_NANOS);
-      }
-    }
   }
 
   // ---- deadlocks ----

@@ -2,7 +2,6 @@ package dev.weft.internal.sched;
 
 import dev.weft.Body;
 import dev.weft.FiberOptions;
-import dev.weft.internal.Clock;
 import dev.weft.internal.timer.TimerHost;
 import dev.weft.internal.timer.TimerPlace;
 import java.util.Objects;
@@ -16,13 +15,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SchedulerTimers implements TimerHost {
   private final SchedulerCore scheduler;
 
-  // copies of the scheduler's clock and the placement's table, to save a load or two: setting a
-  // timer from outside takes as long as some twenty dependent loads
-  private final Clock clock;
-  private final Worker[] byThread;
-  private final int threadMask;
-  private final boolean useCaller;
-
   // recurring timers that have not ended; one-shots are counted by the workers
   private final AtomicInteger recurring = new AtomicInteger();
 
@@ -31,26 +23,17 @@ final class SchedulerTimers implements TimerHost {
 
   SchedulerTimers(SchedulerCore scheduler) {
     this.scheduler = scheduler;
-    this.clock = scheduler.clock;
-    this.byThread = scheduler.placement.byThread;
-    this.threadMask = scheduler.placement.threadMask;
-    this.useCaller = scheduler.placement.useCaller;
   }
 
   @Override
   public long now() {
-    return clock.nanoTime();
+    return scheduler.clock.nanoTime();
   }
 
   @Override
   public TimerPlace place() {
     Worker worker = scheduler.currentWorker();
-    if (worker != null) {
-      return worker;
-    }
-    return useCaller
-        ? scheduler.placement.forThread() // checks whether the caller thread serves
-        : byThread[(int) Thread.currentThread().threadId() & threadMask];
+    return worker != null ? worker : scheduler.placement.forThread();
   }
 
   @Override

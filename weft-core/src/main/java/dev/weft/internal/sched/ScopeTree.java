@@ -3,6 +3,7 @@ package dev.weft.internal.sched;
 import dev.weft.Body;
 import dev.weft.FiberOptions;
 import dev.weft.internal.Log;
+import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -91,13 +92,22 @@ public final class ScopeTree {
 
   /**
    * Ends the scopes that the fiber, the current one, has left open. Returns how the fiber is to
-   * end: a scope left open fails it, or is suppressed in the failure that the body ended with.
+   * end: a scope left open fails it, or is suppressed in the failure that the body ended with. If
+   * that failure keeps no suppressed exceptions, the scope left open is logged.
    */
   static Object closeLeftOpen(FiberCore<?> self, Object result) {
     try {
       ScopeMisuse leftOpen = endLeftOpen(self, self);
       if (result instanceof Outcome.Failure(Throwable thrown)) {
         thrown.addSuppressed(leftOpen);
+        if (!List.of(thrown.getSuppressed()).contains(leftOpen)) {
+          Log.logger()
+              .log(
+                  Level.ERROR,
+                  "%s failed with %s, which keeps no suppressed exceptions: %s"
+                      .formatted(self, thrown, leftOpen.getMessage()),
+                  leftOpen);
+        }
         return result;
       }
       return Outcome.failed(leftOpen);
@@ -133,7 +143,7 @@ public final class ScopeTree {
     try {
       guest.core().begin(FiberOptions.named("left open"), cancel);
     } catch (RejectedExecutionException e) {
-      Log.warn(leftOpenBy(guest, "given up").getMessage());
+      Log.logger().log(Level.WARNING, leftOpenBy(guest, "given up").getMessage());
     }
   }
 

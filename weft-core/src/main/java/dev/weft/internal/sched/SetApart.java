@@ -1,6 +1,7 @@
 package dev.weft.internal.sched;
 
 import dev.weft.internal.events.FlightEvents;
+import dev.weft.internal.sched.ComputingThreads.ComputingThread;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,31 +13,42 @@ import org.jspecify.annotations.Nullable;
  *   the watchdog sees a slice of 10 ms     ──► Worker.endSlice notes it in the fiber
  *   the second such slice within a second  ──► the fiber is set apart: away = this
  *   the fiber becomes ready                ──► takes: queued for the computing threads
- *   8 slices under 1 ms in a row           ──► away = null, and a worker runs the next slice
+ *   8 slices under 1 ms in a row, and      ──► away = null, and a worker runs the next slice
+ *   a second without a slice of 10 ms;
+ *   or schedule(fiber, thread) binds it
  * </pre>
+ *
+ * <p>The second is for fibers that serve requests: short waits, a long computation, and again. They
+ * would come back in each request, and each of their computations would hold a worker.
  *
  * <p>Go preempts a goroutine after 10 ms instead; no library can do that to a thread of the JVM.
  * Never set apart: bound fibers, and fibers of a scheduler with one thread, which never run two at
  * once; and no fiber in the first two seconds, when classes are loaded. At most as many computing
- * threads run as there are cores.
+ * threads run as there are cores; while slices without end hold them all, workers run the fibers.
  *
  * <p>Invariants:
  *
  * <ul>
  *   <li>It is queued at most once, because only the thread that takes the fiber's turn queues it.
+ *       Either a computing thread or a worker runs the slice then: {@link ComputingTask} decides.
  *   <li>{@link #thread} is set from before a slice until after it, so the fiber itself can tell
  *       where it runs.
  *   <li>away is set by the worker after a slice, and cleared by a computing thread after a slice,
- *       each before another thread can make the fiber ready.
+ *       each before another thread can make the fiber ready; or, once the fiber has been bound, by
+ *       the thread that queues it.
  * </ul>
  */
-public final class SetApart implements Detour, Runnable {
-  /** Two long slices are repeated if the second ends within this time, in {@link #tick}s. */
+public final class SetApart extends ComputingTask implements Detour {
+  /**
+   * Two long slices are repeated if the second ends within this time, in {@link #tick}s; and a
+   * fiber that had none for this time may go back.
+   */
   private static final int AGAIN_TICKS = 1_000;
 
   /** For how long at the start of a program slices are long because classes are loaded. */
   private static final long START_NANOS = 2_000_000_000;
 
+  private static final long LONG_NANOS = 10_000_000;
   private static final long SHORT_NANOS = 1_000_000;
 
   /** After how many short slices in a row a fiber goes back to its workers. */
@@ -79,6 +91,10 @@ public final class SetApart implements Detour, Runnable {
 
   /** Lets the fiber, the current one, go on on a worker; unless a native frame pins it. */
   void end() {
+    if (thread == null) { // a worker runs it, in place of the computing threads
+      goBack();
+      return;
+    }
     over = true;
     Thread.yield();
   }
@@ -87,37 +103,68 @@ public final class SetApart implements Detour, Runnable {
 
   @Override
   public boolean takes() {
+    if (fiber.isBound()) { // by schedule(fiber, thread)
+      goBack();
+      return false;
+    }
     return !over && ComputingThreads.execute(this);
+  }
+
+  /** Queues the fiber, which was in the queue of the computing threads, at a worker. */
+  void giveToWorker() {
+    if (takeBack()) {
+      fiber.enqueue(null);
+    }
   }
 
   // ---- the computing thread's side ----
 
   /** Runs a slice of the fiber. */
   @Override
-  public void run() {
+  void runOffered() {
     if (fiber.core().hasStopped()) {
       return; // the scheduler has given up on the fiber, which never runs again
     }
     long began = System.nanoTime();
-    thread = Thread.currentThread();
+    ComputingThread here = (ComputingThread) Thread.currentThread();
+    thread = here;
+    here.beginSlice(fiber);
     Slice.enter(fiber, fiber.worker);
     Object event = FlightEvents.recording() ? FlightEvents.beginSlice() : null;
     int end = Slice.run(fiber);
     if (event != null) {
       FlightEvents.endSlice(event, -1, fiber);
     }
+    here.endSlice();
     thread = null;
     long now = System.nanoTime();
-    shortSlices = now - began < SHORT_NANOS ? shortSlices + 1 : 0;
-    if (over || shortSlices >= SHORT_SLICES) {
+    if (noteSlice(now - began, tick(now)) || over) {
       over = true;
-      fiber.away = null;
-      FlightEvents.setApart(fiber, false);
+      goBack();
     }
     if (Slice.isLast(fiber, end)) {
       fiber.core().retireOutside(fiber);
     } else if (Slice.leave(fiber, end, now)) {
       fiber.enqueue(null);
+    }
+  }
+
+  /** Notes the length of a slice; returns whether the fiber is to go back. */
+  private boolean noteSlice(long nanos, int tick) {
+    if (nanos >= LONG_NANOS) {
+      fiber.lastLongSlice = tick;
+    }
+    shortSlices = nanos < SHORT_NANOS ? shortSlices + 1 : 0;
+    return shortSlices >= SHORT_SLICES && tick - fiber.lastLongSlice >= AGAIN_TICKS;
+  }
+
+  /** Has workers run the next slices. Does not throw, or the fiber would be lost. */
+  private void goBack() {
+    fiber.away = null;
+    try {
+      FlightEvents.setApart(fiber, false);
+    } catch (OutOfMemoryError e) {
+      fiber.worker.noteFailure(e);
     }
   }
 

@@ -36,7 +36,7 @@ public final class Slice {
     enter(fiber, worker);
     worker.beginSlice(fiber);
     Object event = FlightEvents.recording() ? beginEvents(fiber) : null;
-    int end = runOrNote(worker, fiber);
+    int end = run(fiber);
     if (event != null) {
       FlightEvents.endSlice(event, worker.index, fiber);
     }
@@ -53,15 +53,6 @@ public final class Slice {
     return FlightEvents.beginSlice();
   }
 
-  private static int runOrNote(Worker worker, FiberCore<?> fiber) {
-    try {
-      return run(fiber);
-    } catch (Throwable e) { // a failure of the JDK: leave() queues the fiber if it can go on
-      worker.noteFailure(e);
-      return Mounting.LEFT;
-    }
-  }
-
   // ---- enter ----
 
   /** Records that a worker, or a helper in its place, has taken the fiber. */
@@ -76,6 +67,15 @@ public final class Slice {
 
   /** Runs the fiber's thread until it parks, yields or ends; returns which: see Mounting.run. */
   public static int run(FiberCore<?> fiber) {
+    try {
+      return runOrThrow(fiber);
+    } catch (Throwable e) { // a failure of the JDK: leave() queues the fiber if it can go on
+      fiber.worker.noteFailure(e);
+      return Mounting.LEFT;
+    }
+  }
+
+  private static int runOrThrow(FiberCore<?> fiber) {
     Runnable slice = fiber.sliceOrNull();
     if (slice == null) {
       slice = start(fiber);

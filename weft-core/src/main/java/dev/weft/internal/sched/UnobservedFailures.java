@@ -2,7 +2,9 @@ package dev.weft.internal.sched;
 
 import dev.weft.Fiber;
 import dev.weft.internal.Log;
+import java.lang.System.Logger.Level;
 import java.lang.Thread.UncaughtExceptionHandler;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -79,10 +81,15 @@ public final class UnobservedFailures {
   }
 
   /**
-   * Removes the failures without a report; for a simulated world, which has a report of its own.
+   * Removes the failures without a report, and returns them in the order of their fibers' ids; for
+   * a simulated world, which has a report of its own.
    */
   public List<Throwable> takeAll() {
-    List<Throwable> taken = failed.values().stream().map(Failed::cause).toList();
+    List<Throwable> taken =
+        failed.entrySet().stream()
+            .sorted(Comparator.comparingLong(entry -> entry.getKey().id()))
+            .map(entry -> entry.getValue().cause())
+            .toList();
     failed.clear();
     return taken;
   }
@@ -115,9 +122,9 @@ public final class UnobservedFailures {
             : Thread.getDefaultUncaughtExceptionHandler();
     String what = fiber + " of " + fiber.core() + " failed and no fiber or thread joined it";
     if (ofJvm == null) {
-      Log.error(what, cause);
+      Log.logger().log(Level.ERROR, what, cause);
     } else {
-      Log.error(what + ": " + cause);
+      Log.logger().log(Level.ERROR, what + ": " + cause);
     }
     try {
       if (ofJvm != null) {
@@ -126,7 +133,8 @@ public final class UnobservedFailures {
         ofScheduler.accept(fiber, cause);
       }
     } catch (Throwable e) {
-      Log.error("the handler for uncaught failures failed itself, on " + fiber, e);
+      Log.logger()
+          .log(Level.ERROR, "the handler for uncaught failures failed itself, on " + fiber, e);
     }
   }
 

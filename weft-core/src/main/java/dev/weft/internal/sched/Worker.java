@@ -54,14 +54,24 @@ public final class Worker extends WorkerQueue {
   /** How long a batch is to take: fewer slices if they are long. */
   private static final long LONG_BATCH_NANOS = 1_000_000;
 
-  /** How long the poller may go without a poll: longer, because each poll is a system call. */
-  private static final long LATE_POLL_NANOS = 10_000_000;
+  /**
+   * How long the poller may go without a poll. It counts only where slices take more than some 16
+   * µs: with shorter ones {@link #BATCH} slices are over sooner. A poll is a system call of about 1
+   * µs, so this costs 0.1 % at most.
+   */
+  private static final long LATE_POLL_NANOS = 1_000_000;
 
   /** How many rounds of the loop one call of {@link #serve} runs. */
   private static final int ROUNDS = 256;
 
   /** How often a worker stands in for stuck workers. */
   private static final long STAND_IN_NANOS = 1_000_000;
+
+  /**
+   * For how long a worker spins instead of sleeping: a sleep would cost as much time of the core,
+   * and end some 50 µs late.
+   */
+  private static final long SHORT_SLEEP_NANOS = 5_000;
 
   /** How long to wait after a failure in the loop itself: it may fail again at once. */
   private static final long BROKEN_NANOS = 10_000_000;
@@ -115,6 +125,12 @@ public final class Worker extends WorkerQueue {
   // the index of the worker that gets the next fiber which a fiber of this worker starts; this
   // worker's thread only
   int nextPlace;
+
+  // whether it is in a short sleep, so that it can become the sentry without being woken
+  private volatile boolean dozes;
+
+  // the slices that it had run when it last fell asleep; this worker's thread only
+  private long slicesBeforeSleep;
 
   // set by the watchdog while a slice takes too long: other workers stand in for this worker
   public volatile boolean stuck;
@@ -339,6 +355,11 @@ public final class Worker extends WorkerQueue {
     }
   }
 
+  /** Does the duties of a worker in a long slice; called by the sentry, inside its sleep. */
+  void doDutiesOf(Worker busy) {
+    doDuties(busy);
+  }
+
   /** Does the duties of the stuck workers and takes over their ready fibers. */
   private void standIn() {
     for (Worker worker : scheduler.workers) {
@@ -390,6 +411,9 @@ public final class Worker extends WorkerQueue {
       if (!ranDry) { // Check first: a volatile store costs a fence.
         ranDry = true;
       }
+      if (next != null && scheduler.hasSleeper()) {
+        tellOfDuties();
+      }
     } else {
       tellOthers(steals && yielded != null && isCrowd(left));
     }
@@ -406,6 +430,20 @@ public final class Worker extends WorkerQueue {
     } catch (Throwable e) { // no memory for the call that wakes a thread
       noteFailure(e);
     }
+  }
+
+  /** Tells other workers that a slice begins; does not throw, since its caller holds a fiber. */
+  private void tellOfDuties() {
+    try {
+      noteDuties();
+    } catch (Throwable e) { // no memory for the call that wakes a thread
+      noteFailure(e);
+    }
+  }
+
+  @Override
+  void noteDuties() {
+    scheduler.sentry.noteDuties(this);
   }
 
   /** Called by {@link Slice} before the slice of a fiber. */
@@ -442,7 +480,8 @@ public final class Worker extends WorkerQueue {
 
   /** Called after a slice that the watchdog has found to be long. */
   private void noteLongSlice(FiberCore<?> fiber) {
-    if (scheduler.separatesComputing()) {
+    // A fiber that has called switchTo is to go to its new scheduler, and to be counted out here.
+    if (scheduler.separatesComputing() && fiber.core() == scheduler) {
       try {
         SetApart.noteLongSlice(fiber, scheduler.clock.nanoTime());
       } catch (Throwable e) { // no memory: the fiber stays here
@@ -535,15 +574,32 @@ public final class Worker extends WorkerQueue {
       scheduler.noteIdle();
       if (!(steals && scheduler.isCrowded())) {
         scheduler.sentry.volunteer(this);
-        while (sleepOnce() && scheduler.sentry.isOnDuty(this) && !takeOver()) {}
+        if (slices() != slicesBeforeSleep) {
+          slicesBeforeSleep = slices();
+          dozes = scheduler.sentry.mayBeNeeded(this);
+        }
+        while (sleepOnce() && sleepsOn()) {}
       }
     } finally {
       if (asleep) { // Check first: a volatile store costs a fence.
         asleep = false;
       }
-      scheduler.sentry.resign(this);
+      if (dozes) {
+        dozes = false;
+      }
       scheduler.exitIdle();
+      scheduler.sentry.leave(this);
     }
+  }
+
+  /** Called inside a sleep, after it has slept once; returns whether to sleep again at once. */
+  private boolean sleepsOn() {
+    boolean dozed = dozes;
+    if (dozed) {
+      dozes = false; // before the look whether it was appointed: it must not sleep long then
+      scheduler.sentry.volunteer(this);
+    }
+    return scheduler.sentry.isOnDuty(this) ? !takeOver() : dozed;
   }
 
   /** Sleeps until it is woken or a timer is due; returns false if there is work for it. */
@@ -558,8 +614,16 @@ public final class Worker extends WorkerQueue {
     }
     if (scheduler.sentry.isOnDuty(this)) {
       nanos = Math.min(nanos, scheduler.sentry.nanosToNextLook());
+    } else if (dozes) {
+      nanos = Math.min(nanos, Sentry.dozeNanos());
     }
     if (nanos <= 0 || !asleep || scheduler.hasStopped()) {
+      return false;
+    }
+    if (nanos <= SHORT_SLEEP_NANOS) {
+      while (asleep && scheduler.clock.nanoTime() - wakeTime < 0) {
+        Thread.onSpinWait();
+      }
       return false;
     }
     countSleep();
@@ -604,17 +668,14 @@ public final class Worker extends WorkerQueue {
     }
   }
 
-  /** Called by the sentry: takes over fibers that wait behind a long slice; false if none does. */
+  /**
+   * Called by the sentry: does the duties of workers in a long slice, and takes over fibers that
+   * wait there; returns false if it has taken none.
+   */
   private boolean takeOver() {
     now = scheduler.clock.nanoTime();
     Worker victim = scheduler.sentry.look(this, now);
-    if (victim == null || !takeFrom(victim)) {
-      return false;
-    }
-    asleep = false; // so that it is not appointed again
-    scheduler.sentry.resign(this);
-    scheduler.sentry.noteWaiting(); // another sleeping worker may take some of the rest
-    return true;
+    return victim != null && takeFrom(victim);
   }
 
   @Override
@@ -638,7 +699,7 @@ public final class Worker extends WorkerQueue {
     int left;
     lock();
     try {
-      putReady(fiber, now, fiber.isNew());
+      putReady(fiber, now, fiber.isNew() && !fiber.isGuest());
       left = countWaiting();
     } finally {
       unlock();
@@ -681,6 +742,24 @@ public final class Worker extends WorkerQueue {
 
   public boolean isAsleep() {
     return asleep;
+  }
+
+  /** Returns whether its thread serves and does not sleep. */
+  boolean isAwake() {
+    return thread != null && !asleep;
+  }
+
+  /** Returns whether it will look within Sentry.dozeNanos() whether it has become the sentry. */
+  boolean dozes() {
+    return dozes;
+  }
+
+  /**
+   * Returns whether it has more to do than to run fibers: timers, or a poller. Both may have been
+   * used up long ago, and a timer that another thread has just added may be missed.
+   */
+  boolean hasDuties() {
+    return poller.isMade() || seemsToHaveTimers();
   }
 
   public boolean isServing() {

@@ -1,7 +1,9 @@
 package dev.weft.internal.sched;
 
 import dev.weft.internal.Faults;
+import dev.weft.internal.Log;
 import dev.weft.internal.lock.SpinLock;
+import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -147,13 +149,11 @@ abstract class WorkerCounts extends SpinLock {
   final boolean checkNoPark(FiberCore<?> fiber) {
     if (noParkSections != 0) {
       noParkSections = 0;
-      Faults.report(
-          fiber
-              + " parked on thread "
-              + index
-              + " of "
-              + scheduler
-              + " in a section in which it must stay on its worker");
+      String fault =
+          Faults.record(
+              "%s parked on thread %d of %s in a section in which it must stay on its worker"
+                  .formatted(fiber, index, scheduler));
+      Log.logger().log(Level.ERROR, fault);
     }
     return true;
   }

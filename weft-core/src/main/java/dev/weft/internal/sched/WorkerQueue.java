@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>No fiber is lost if the ready queue, which may be the user's, throws: a fiber that it does
  *       not take goes to the inbox, and the failure is logged with the next duties.
  * </ul>
+ *
+ * <p>The file is long because all ways into and out of what the duty lock guards are meant to be
+ * read in one place.
  */
 abstract class WorkerQueue extends WorkerTimers {
   /** How long fibers may wait in this queue before a wake-up of another worker pays. */
@@ -133,8 +137,8 @@ abstract class WorkerQueue extends WorkerTimers {
 
   /**
    * Returns whether so many waiting fibers are worth the wake-up of another worker. A few fibers
-   * with short slices are not: they talk to each other as a rule, and are through before the other
-   * worker is awake. If they are not, the {@link Sentry} notices.
+   * with short slices are not: as a rule they talk to each other, and finish before the other
+   * worker wakes. If they do not, the {@link Sentry} notices.
    */
   final boolean isCrowd(int count) {
     return count > 1 && (count >= CROWD || count * usualSlice >= CROWD_NANOS);
@@ -143,6 +147,11 @@ abstract class WorkerQueue extends WorkerTimers {
   /** Returns whether other workers had better take some of the waiting fibers. */
   final boolean isCrowded() {
     return isCrowd(waiting);
+  }
+
+  /** Returns whether a fiber would wait here for longer than it takes to wake another worker. */
+  final boolean hasLongSlices() {
+    return usualSlice >= CROWD_NANOS;
   }
 
   /** Notes how long the slices of a batch took; called on this worker's thread. */
@@ -159,10 +168,11 @@ abstract class WorkerQueue extends WorkerTimers {
       takeInbox(time);
       int count = readySize();
       if (count == boundReady) {
+        countWaiting(); // or the sentry would look for a fiber that has been taken already
         return List.of();
       }
       int most = Math.min(all ? count : (count + 1) / 2, MOST_STOLEN);
-      // Sized in advance: to grow may fail for want of memory, and a taken fiber would be lost.
+      // Sized in advance: growing may throw OutOfMemoryError, and a taken fiber would be lost.
       List<FiberCore<?>> given = new ArrayList<>(most);
       List<FiberCore<?>> bound = new ArrayList<>(most);
       try {
@@ -194,6 +204,18 @@ abstract class WorkerQueue extends WorkerTimers {
    * about to unregister, are left out.
    */
   public final void forEachFiber(Consumer<FiberCore<?>> visitor) {
+    anyFiber(
+        fiber -> {
+          visitor.accept(fiber);
+          return false;
+        });
+  }
+
+  /**
+   * Tries the fibers in the order of {@link #forEachFiber} until the condition is true of one;
+   * returns whether it was.
+   */
+  public final boolean anyFiber(Predicate<FiberCore<?>> condition) {
     takeInboxInPieces();
     int end = Integer.MAX_VALUE;
     while (end > 0) {
@@ -210,11 +232,12 @@ abstract class WorkerQueue extends WorkerTimers {
         unlock();
       }
       for (FiberCore<?> fiber : FiberRegistry.fibersIn(piece)) {
-        if (!fiber.hasLeft()) {
-          visitor.accept(fiber);
+        if (!fiber.hasLeft() && condition.test(fiber)) {
+          return true;
         }
       }
     }
+    return false;
   }
 
   /** Registers the fibers that are in the inbox now. */
@@ -361,6 +384,9 @@ abstract class WorkerQueue extends WorkerTimers {
         break; // no more; or the ready queue threw, and the fiber is in the inbox again
       }
       taken++;
+    }
+    if (taken > 0) {
+      countWaiting(); // the sentry does not see them in the inbox any more
     }
     return taken;
   }

@@ -6,6 +6,7 @@ import dev.weft.internal.timer.TimerHost;
 import dev.weft.internal.timer.TimerNode;
 import dev.weft.internal.timer.TimerPlace;
 import dev.weft.internal.timer.TimerQueue;
+import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
 
 /**
@@ -62,18 +63,27 @@ abstract class WorkerTimers extends WorkerCounts implements TimerPlace {
   private void addTimer(TimerNode timer, long deadline, int oneShotsMore) {
     TimerQueue queue = timers; // Load it before the lock: a later load would wait for the lock.
     boolean sooner;
+    boolean first;
     lock();
     try {
       queue.add(timer, deadline);
       oneShots += oneShotsMore;
       sooner = isSooner(deadline);
+      first = queue.size() == 1;
     } finally {
       unlock();
     }
     if (sooner) {
       wakeUp();
     }
+    if (first && !asleep) {
+      VarHandle.fullFence(); // the timer is seen by a worker that falls asleep, or its sleep here
+      noteDuties();
+    }
   }
+
+  /** Notes that this worker, which may be in a slice, has something to do besides fibers. */
+  abstract void noteDuties();
 
   /** Returns whether this worker sleeps and would wake too late. */
   private boolean isSooner(long deadline) {
@@ -157,6 +167,11 @@ abstract class WorkerTimers extends WorkerCounts implements TimerPlace {
     } finally {
       unlock();
     }
+  }
+
+  /** Returns whether it had a timer a moment ago. Without the lock, as seemsToHaveWaiting. */
+  final boolean seemsToHaveTimers() {
+    return timers.size() > 0;
   }
 
   // ---- called under the lock ----

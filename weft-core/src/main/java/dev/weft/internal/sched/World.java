@@ -1,6 +1,7 @@
 package dev.weft.internal.sched;
 
 import dev.weft.internal.Clock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A simulated world around a scheduler: it has its own time, and it decides when time passes. A
@@ -30,6 +31,12 @@ public interface World {
    * @param nextTimer when the next timer is due; {@link Long#MAX_VALUE} if there is none
    */
   void jump(long nextTimer);
+
+  /**
+   * Returns the object whose monitor a fiber has left in {@code Object.wait}, and has not entered
+   * again; null if there is none. Called while the fiber does not run.
+   */
+  @Nullable Object leftMonitor(FiberCore<?> fiber);
 
   /** Returns whether the worker is to stop serving; a later call of serve goes on. */
   boolean isOver();

@@ -1,6 +1,7 @@
 package dev.weft.internal.start;
 
 import dev.weft.internal.Log;
+import java.lang.System.Logger.Level;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -40,14 +41,17 @@ public interface ConsoleStarter {
               .findFirst()
               .orElse(null);
       if (found == null) {
-        Log.warn(
-            "no console: -D%s=%s needs weft-console on the class path or module path"
-                .formatted(property, where));
+        Log.logger()
+            .log(
+                Level.WARNING,
+                "no console: -D%s=%s needs weft-console on the class path or module path"
+                    .formatted(property, where));
       } else {
         found.start(where);
       }
     } catch (Throwable e) { // the program goes on without a console
-      Log.error("no console: -D%s=%s: %s".formatted(property, where, e.getMessage()));
+      Log.logger()
+          .log(Level.ERROR, "no console: -D%s=%s: %s".formatted(property, where, e.getMessage()));
     }
   }
 }

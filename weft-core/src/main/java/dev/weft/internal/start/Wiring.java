@@ -18,6 +18,7 @@ import dev.weft.internal.watch.DeadlockReport;
 import dev.weft.internal.watch.Dumps;
 import dev.weft.internal.watch.Stats;
 import dev.weft.internal.watch.Watchdog;
+import java.lang.System.Logger.Level;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -41,9 +42,11 @@ public final class Wiring extends Surroundings {
     try {
       Mounting.check();
     } catch (UnsupportedJdk e) {
-      Log.warn(
-          "fibers are switched by the JDK itself, only slower: JDK %s is not as expected: %s"
-              .formatted(Runtime.version(), e.getMessage()));
+      Log.logger()
+          .log(
+              Level.WARNING,
+              "fibers are switched by the JDK itself, only slower: JDK %s is not as expected: %s"
+                  .formatted(Runtime.version(), e.getMessage()));
     }
     HookInstallation.install();
   }

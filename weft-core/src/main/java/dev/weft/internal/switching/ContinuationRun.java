@@ -51,7 +51,7 @@ final class ContinuationRun {
     }
     if (Inside.SWITCHES) {
       try {
-        Inside.checkTested(Continuation.class);
+        Inside.checkTested();
         run = define();
       } catch (UnsupportedJdk | ReflectiveOperationException | RuntimeException | LinkageError e) {
         unsupported = e;

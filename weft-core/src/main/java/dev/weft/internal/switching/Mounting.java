@@ -108,7 +108,7 @@ public final class Mounting {
     Throwable unsupported = null;
     if (Inside.SWITCHES) {
       try {
-        Inside.checkTested(Class.forName("java.lang.VirtualThread"));
+        Inside.checkTested();
         run = MountingClass.define();
       } catch (UnsupportedJdk | ReflectiveOperationException | RuntimeException | LinkageError e) {
         unsupported = e;
@@ -303,6 +303,11 @@ public final class Mounting {
   /** Returns whether a virtual thread has run its last slice, or could not be started. */
   public static boolean hasEnded(Thread virtual) {
     return (int) STATE.getVolatile(virtual) == TERMINATED;
+  }
+
+  /** Returns whether the thread has been started and has not run since. */
+  public static boolean isToBegin(Thread virtual) {
+    return (int) STATE.getVolatile(virtual) == STARTED;
   }
 
   /**

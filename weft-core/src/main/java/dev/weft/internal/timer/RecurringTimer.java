@@ -70,7 +70,8 @@ public final class RecurringTimer implements Timer {
   static RecurringTimer start(
       TimerHost host, Body callback, @Nullable Reference<?> condition, Kind kind, Duration period) {
     RecurringTimer timer = new RecurringTimer(host, callback, condition, kind, period);
-    host.checkOpen(); // a timer that begins as the scheduler stops never fires: no need to end it
+    // A timer that begins as the scheduler stops never fires, so nothing has to end it.
+    host.checkOpen();
     host.countRecurring(1);
     timer.lock.lock();
     try {

@@ -1,6 +1,7 @@
 package dev.weft.internal.wait;
 
 import dev.weft.internal.lock.SpinLock;
+import dev.weft.internal.sched.Awaited;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Every operation but size takes a time that does not depend on the queue's length.
  * </ul>
  */
-public class WaitQueue {
+public class WaitQueue implements Awaited {
   final SpinLock lock;
   private final Object owner;
   private final String verb;
@@ -64,6 +65,10 @@ public class WaitQueue {
   public @Nullable Thread holder() {
     return null;
   }
+
+  /** Does nothing: a waiter that is gone is passed over when its turn comes. */
+  @Override
+  public void waiterIsGone() {}
 
   /**
    * Calls the visitor with the id of each thread that has to act before a waiter can go on: each of

@@ -79,7 +79,8 @@ public final class Waiter extends WaitNode {
     }
   }
 
-  private boolean isGone() {
+  /** Returns whether it is a fiber that its scheduler has given up on: it will not run again. */
+  public boolean isGone() {
     return self != null && self.isGone();
   }
 

@@ -6,6 +6,7 @@ import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.sched.SchedulerCore;
 import dev.weft.internal.sched.Worker;
 import dev.weft.internal.wait.WaitQueue;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -30,14 +31,17 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   collect   a bounded number of fibers per step: suspects are fibers that wait for something
  *             with one owner
- *   follow    after the last fiber: from each suspect to the owner, and on, to a circle
+ *   drop      after the last fiber, without a look at a stack: what is in no circle; see {@link
+ *             WaitGraph}
+ *   follow    from each suspect to the owner, and on, to a circle
  *   confirm   a circle that the pass before has seen too, with no slice of its fibers in between,
  *             is a deadlock: reported once
  * </pre>
  *
  * <p>A pass begins only if a fiber has run since the last two passes, so an idle scheduler costs
- * nothing; waits with a time limit are not followed. Only the watchdog's thread uses it, but for
- * {@link #confirmed}.
+ * nothing; waits with a time limit are not followed. The watchdog's thread collects. A second
+ * thread, for one pass at a time, looks at the stacks, of which there may be very many. A third
+ * writes the reports: it calls the user's {@code toString}, which may block.
  */
 public final class DeadlockCycles {
   /** How many fibers a step looks at: some 0.1 ms. */
@@ -46,7 +50,15 @@ public final class DeadlockCycles {
   /** The shortest time between the starts of two passes. */
   private static final long PASS_NANOS = 250_000_000;
 
-  private final List<FiberCore<?>> suspects = new ArrayList<>();
+  /** The next pass begins after so many times the time that the end of the last one took. */
+  private static final long REST_SHARE = 20;
+
+  private static final long MOST_REST_NANOS = 20_000_000_000L;
+
+  /** A pass whose end takes less time than this does not delay the next pass. */
+  private static final long SHORT_NANOS = 20_000_000;
+
+  private List<FiberCore<?>> suspects = new ArrayList<>();
 
   // the workers that this pass still has to look at; the last of them from this place on
   private final List<Worker> left = new ArrayList<>();
@@ -57,7 +69,12 @@ public final class DeadlockCycles {
   private long slicesSeen = -1;
   private int passesLeft; // how many more passes to make although no fiber has run
 
-  // the circles of the pass before, and those that have been reported
+  // whether a thread ends a pass, and when the next pass may begin because of what that took; a
+  // flag, because a field with the thread would keep its suspects reachable
+  private volatile boolean confirming;
+  private volatile long restUntil = passBegan;
+
+  // the circles of the pass before, and those that have been reported; by the thread that ends it
   private Set<String> seen = Set.of();
   private final Set<String> reported = new HashSet<>();
 
@@ -67,6 +84,9 @@ public final class DeadlockCycles {
 
   /** Looks at some more fibers; returns whether it wants to be called again soon. */
   boolean step(Collection<SchedulerCore> schedulers, long now) {
+    if (confirming) {
+      return false;
+    }
     if (!inPass && !begins(schedulers, now)) {
       return false;
     }
@@ -84,14 +104,50 @@ public final class DeadlockCycles {
     }
     if (left.isEmpty()) {
       inPass = false;
-      confirm();
-      suspects.clear();
+      List<FiberCore<?>> found = suspects;
+      suspects = new ArrayList<>();
+      endPass(found);
     }
     return inPass; // the next pass begins so much later that rare looks are soon enough
   }
 
+  private void endPass(List<FiberCore<?>> found) {
+    boolean goesOn = false;
+    try {
+      boolean isCheap = found.size() <= FIBERS_A_STEP;
+      List<FiberCore<?>> rest = isCheap ? WaitGraph.inCircles(found) : found;
+      if (rest.isEmpty()) {
+        confirm(rest);
+      } else {
+        confirming = true;
+        beside("weft-deadlocks", () -> confirmBeside(rest));
+        goesOn = true;
+      }
+    } finally {
+      if (!goesOn) { // also if no thread can be started now
+        hasEnded(found);
+      }
+    }
+  }
+
+  private void hasEnded(List<FiberCore<?>> found) {
+    found.clear(); // a thread that is about to end refers to the list still
+    confirming = false;
+    LeakCheck.LOOKS.release();
+  }
+
+  private void confirmBeside(List<FiberCore<?>> found) {
+    try {
+      confirm(found);
+    } catch (Throwable e) {
+      Log.later(() -> Log.logger().log(Level.ERROR, "the look for deadlocks failed", e));
+    } finally {
+      hasEnded(found);
+    }
+  }
+
   private boolean begins(Collection<SchedulerCore> schedulers, long now) {
-    if (now - passBegan < PASS_NANOS) {
+    if (now - passBegan < PASS_NANOS || now - restUntil < 0) {
       return false;
     }
     passBegan = now;
@@ -103,6 +159,10 @@ public final class DeadlockCycles {
       return false;
     } else {
       passesLeft--;
+    }
+    if (!LeakCheck.LOOKS.tryAcquire()) {
+      passesLeft = Math.max(passesLeft, 1); // after the leak check
+      return false;
     }
     schedulers.forEach(scheduler -> left.addAll(List.of(scheduler.workers)));
     place = 0;
@@ -116,22 +176,39 @@ public final class DeadlockCycles {
     }
   }
 
-  private void confirm() {
+  private void confirm(List<FiberCore<?>> waiting) {
+    long begin = System.nanoTime();
     Set<String> found = new HashSet<>();
     Map<String, List<Long>> certain = new LinkedHashMap<>();
-    for (List<FiberCore<?>> circle : circles(suspects)) {
+    List<List<FiberCore<?>>> fresh = new ArrayList<>();
+    for (List<FiberCore<?>> circle : circles(waiting)) {
       String signature = signature(circle);
       found.add(signature);
       if (seen.contains(signature)) {
         certain.put(signature, circle.stream().map(FiberCore::id).toList());
         if (reported.add(signature)) {
-          Log.warn(report(circle));
+          fresh.add(circle);
         }
       }
     }
     reported.retainAll(found);
     seen = found;
-    confirmed = certain;
+    confirmed = certain; // before the reports: dumps show it, though a toString may block
+    long now = System.nanoTime();
+    long took = now - begin;
+    restUntil = now + (took < SHORT_NANOS ? 0 : Math.min(MOST_REST_NANOS, REST_SHARE * took));
+    for (List<FiberCore<?>> circle : fresh) {
+      List<FiberCore<?>> all = List.copyOf(waiting); // the caller clears its list
+      beside("weft-deadlock-report", () -> log(report(circle, all)));
+    }
+  }
+
+  private static void log(String report) {
+    Log.later(() -> Log.logger().log(Level.WARNING, report));
+  }
+
+  private static void beside(String name, Runnable task) {
+    Thread.ofPlatform().daemon().name(name).inheritInheritableThreadLocals(false).start(task);
   }
 
   /** Returns the circles that are confirmed and in which no fiber has run since; on any thread. */
@@ -167,7 +244,7 @@ public final class DeadlockCycles {
 
   /** Returns the circles among fibers for which {@link LockOwners#mayWaitForOwner} is true. */
   public static List<List<FiberCore<?>>> circles(Collection<FiberCore<?>> some) {
-    List<FiberCore<?>> suspects = new ArrayList<>(some);
+    List<FiberCore<?>> suspects = new ArrayList<>(WaitGraph.inCircles(new ArrayList<>(some)));
     suspects.sort(Comparator.comparingLong(FiberCore::id)); // two passes find the same circle
     Map<FiberCore<?>, List<FiberCore<?>>> owners = owners(suspects);
     List<List<FiberCore<?>>> circles = new ArrayList<>();
@@ -197,6 +274,7 @@ public final class DeadlockCycles {
     Map<Object, List<FiberCore<?>>> ofQueues = new IdentityHashMap<>();
     LockOwners look = new LockOwners(suspects::stream);
     for (FiberCore<?> fiber : byThread.values()) {
+      look.renew(); // every one is asked: a circle is found whatever time that takes
       LockOwners.BlockedOn blocked = look.blockedOn(fiber);
       if (blocked != null) {
         owners.put(
@@ -267,10 +345,10 @@ public final class DeadlockCycles {
         .collect(Collectors.joining(" "));
   }
 
-  private String report(List<FiberCore<?>> circle) {
+  private static String report(List<FiberCore<?>> circle, List<FiberCore<?>> waiting) {
     StringBuilder text = new StringBuilder("deadlock: ");
     text.append(circle.size() == 1 ? "a fiber waits for itself." : "fibers wait for each other.");
-    LockOwners look = new LockOwners(suspects::stream);
+    LockOwners look = new LockOwners(waiting::stream);
     for (int i = 0; i < circle.size(); i++) {
       FiberDump.Entry entry = Dumps.entry(circle.get(i), look);
       FiberCore<?> next = circle.get((i + 1) % circle.size());

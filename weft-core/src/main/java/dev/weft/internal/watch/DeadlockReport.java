@@ -34,15 +34,14 @@ public final class DeadlockReport {
 
   /** Returns the report on a standstill, or null if a fiber can still be woken. */
   public static @Nullable String ofStandstill(SchedulerCore scheduler) {
-    if (!allWait(scheduler)) {
-      return null;
-    }
-    Collection<SchedulerCore> all = Watchdog.schedulers();
+    Collection<SchedulerCore> all =
+        Watchdog.schedulers().stream().filter(some -> !some.live.isZero()).toList();
     long slices = slices(all);
-    for (SchedulerCore other : all) {
-      if (!other.live.isZero() && (other.hasRecurringTimers() || !allWait(other))) {
-        return null;
-      }
+    // First what takes no look at a stack: there may be very many stacks.
+    if (all.stream().anyMatch(some -> some.hasRecurringTimers() || !some.isStill())
+        || !allWait(scheduler)
+        || !all.stream().allMatch(some -> some == scheduler || allWait(some))) {
+      return null;
     }
     String report =
         of(

@@ -35,16 +35,18 @@ public final class Dumps {
   /** Returns the fibers of a scheduler in groups. */
   public static GroupedDump grouped(SchedulerCore scheduler) {
     LockOwners owners = new LockOwners(Watchdog::fibers);
+    List<List<FiberCore<?>>> cycles = Watchdog.cycles(scheduler);
+    List<List<FiberDump.Entry>> deadlocks = // first: time for snapshots is limited
+        cycles.stream().map(circle -> entries(circle, owners)).toList();
     FiberGroups groups = new FiberGroups(owners);
     for (Worker worker : scheduler.workers) {
       worker.forEachFiber(groups);
     }
-    List<List<FiberCore<?>>> cycles = Watchdog.cycles(scheduler);
     return new GroupedDump(
         scheduler.name(),
         Stats.of(scheduler, groups.counts()),
         Watchdog.standsStill(scheduler),
-        cycles.stream().map(circle -> entries(circle, owners)).toList(),
+        deadlocks,
         Watchdog.heldThreads(scheduler),
         groups.holders(cycles),
         groups.groups(),
@@ -102,6 +104,11 @@ public final class Dumps {
   /** Returns one fiber. */
   public static FiberDump.Entry entry(FiberCore<?> fiber) {
     return entry(fiber, new LockOwners(Watchdog::fibers));
+  }
+
+  /** Returns one fiber of many that are shown: the owner of a monitor is not looked for. */
+  public static FiberDump.Entry entryOfMany(FiberCore<?> fiber) {
+    return entry(fiber, LockOwners.ofNoMonitor());
   }
 
   private static List<FiberDump.Entry> entries(List<FiberCore<?>> fibers, LockOwners owners) {

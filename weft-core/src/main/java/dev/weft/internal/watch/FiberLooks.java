@@ -1,5 +1,7 @@
 package dev.weft.internal.watch;
 
+import static dev.weft.internal.PlainText.shortened;
+
 import dev.weft.FiberDump;
 import dev.weft.Scheduler;
 import dev.weft.internal.events.Lane;
@@ -46,12 +48,27 @@ public final class FiberLooks {
     HIDDEN.remove(scheduler);
   }
 
-  /** Returns the running schedulers, by name. */
+  /** Returns the running schedulers, by name; those of one name in the order of their starts. */
   public static List<SchedulerCore> schedulers() {
     return Watchdog.schedulers().stream()
         .filter(scheduler -> !HIDDEN.contains(scheduler))
-        .sorted(Comparator.comparing(Scheduler::name))
+        .sorted(byName())
         .toList();
+  }
+
+  /** The order in which schedulers are shown. */
+  public static Comparator<SchedulerCore> byName() {
+    return Comparator.comparing(SchedulerCore::name).thenComparingLong(Watchdog::number);
+  }
+
+  /** Returns a number that no other scheduler of this process has. */
+  public static long id(SchedulerCore scheduler) {
+    return Watchdog.number(scheduler);
+  }
+
+  /** Returns how many schedulers are not shown: for tests. */
+  public static int hidden() {
+    return HIDDEN.size();
   }
 
   // ---- lanes ----
@@ -76,12 +93,23 @@ public final class FiberLooks {
 
   // ---- fibers ----
 
-  /** Returns all that is known of a fiber, with its stack. */
+  /** Returns all that is known of a fiber, with its stack; texts of the program are cut. */
   public static FiberDump.Entry entry(FiberCore<?> fiber) {
-    return Dumps.entry(fiber);
+    FiberDump.Entry entry = Dumps.entry(fiber);
+    return new FiberDump.Entry(
+        entry.id(),
+        shortened(entry.name()),
+        entry.status(),
+        entry.guest(),
+        entry.thread(),
+        entry.helper(),
+        shortened(entry.waitsFor()),
+        shortened(entry.heldBy()),
+        entry.waiting(),
+        entry.stack());
   }
 
-  /** Returns a fiber as a line. */
+  /** Returns a fiber as a line; texts of the program are cut. */
   public static Line line(FiberCore<?> fiber, long now) {
     Thread thread = fiber.threadOrNull();
     Detour away = fiber.away;
@@ -93,18 +121,18 @@ public final class FiberLooks {
             : sleeps ? "SLEEPING" : fiber.status().name();
     return new Line(
         fiber.id(),
-        fiber.name(),
+        shortened(fiber.name()),
         fiber.scheduler().name(),
         state,
         fiber.worker.index,
-        waits && !sleeps && thread != null ? waitsFor(thread) : "",
+        waits && !sleeps && thread != null ? shortened(waitsFor(thread)) : "",
         waits ? Math.max(0, now - fiber.since) : 0);
   }
 
   private static String waitsFor(Thread thread) {
     Object blocker = LockSupport.getBlocker(thread);
     if (blocker == null && thread.getState() == Thread.State.BLOCKED) {
-      return "a monitor"; // which one is told with the stack: it takes a snapshot to know
+      return WaitText.A_MONITOR; // only the stack tells which monitor
     }
     return WaitText.of(
         blocker == null ? null : new LockOwners.BlockedOn(blocker, false, null),

@@ -190,7 +190,7 @@ public final class FiberWalk {
 
     /** Returns all that is known of the fiber, with its stack; empty if it has ended. */
     public Optional<FiberDump.Entry> entry() {
-      return found == null ? Optional.empty() : Optional.of(Dumps.entry(found));
+      return found == null ? Optional.empty() : Optional.of(FiberLooks.entry(found));
     }
   }
 }

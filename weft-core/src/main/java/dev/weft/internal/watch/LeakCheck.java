@@ -1,5 +1,6 @@
 package dev.weft.internal.watch;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.weft.internal.sched.FiberCore;
 import dev.weft.internal.sched.FiberRegistry;
 import dev.weft.internal.sched.LeakProbe;
@@ -14,6 +15,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -47,11 +49,28 @@ final class LeakCheck {
   private static final int MOST_COLLECTIONS = 5;
   private static final long FINALIZER_SECONDS = 5;
 
+  /** How long a check waits for other looks that have begun: a toString may block one for ever. */
+  private static final long LOOK_SECONDS = 2;
+
+  private static final int ALL = Integer.MAX_VALUE;
+
+  /**
+   * A permit for each other look of the watchdog's that refers to many fibers for a while, and all
+   * of them for a check: what a thread or a static field refers to is no leak.
+   */
+  static final Semaphore LOOKS = new Semaphore(ALL);
+
+  // false before the first check, and after a probe was finalized: the finalizer thread may still
+  // be in that probe's finalizer, whose frame reaches the fibers that the check has found
+  @GuardedBy("LeakCheck.class")
+  private static boolean finalizerIsIdle;
+
   private final List<FiberRegistry.WeakPlace> weakened = new ArrayList<>();
   private final List<FiberCore<?>> leaked = new ArrayList<>();
   private final AtomicInteger missing = new AtomicInteger();
 
-  // how many probes have reported; under the monitor of this check
+  // how many probes have reported
+  @GuardedBy("this")
   private int arrived;
 
   private LeakCheck() {}
@@ -62,15 +81,33 @@ final class LeakCheck {
    * @throws IllegalStateException if this JVM does not collect or finalize when it is asked to
    */
   static synchronized List<FiberCore<?>> run(Collection<SchedulerCore> schedulers) {
-    Canary.check();
+    if (!finalizerIsIdle) {
+      Canary.check();
+    }
+    finalizerIsIdle = false;
     LeakCheck check = new LeakCheck();
+    boolean alone = awaitOtherLooks();
     try {
       check.weaken(schedulers);
       collect();
     } finally {
       check.strengthen();
+      if (alone) {
+        LOOKS.release(ALL);
+      }
     }
+    finalizerIsIdle = check.missing.get() == 0;
     return check.awaitLeaked();
+  }
+
+  /** Returns whether no other look is under way, and none will begin. */
+  private static boolean awaitOtherLooks() {
+    try {
+      return LOOKS.tryAcquire(ALL, LOOK_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   private void weaken(Collection<SchedulerCore> schedulers) {
@@ -160,21 +197,26 @@ final class LeakCheck {
     }
   }
 
-  /** Checks whether this JVM collects and finalizes on System.gc(). */
+  /**
+   * An object whose finalizer tells that this JVM collects and finalizes on System.gc(), and that
+   * the finalizer thread has left the finalizers that ran before.
+   */
   private static final class Canary {
-    private static final CountDownLatch DEAD = new CountDownLatch(1);
+    private final CountDownLatch dead;
+
+    private Canary(CountDownLatch dead) {
+      this.dead = dead;
+    }
 
     static void check() {
-      if (DEAD.getCount() == 0) {
-        return;
-      }
-      WeakReference<Canary> canary = new WeakReference<>(new Canary());
+      CountDownLatch dead = new CountDownLatch(1);
+      WeakReference<Canary> canary = new WeakReference<>(new Canary(dead));
       boolean interrupted = false;
       try {
         for (int i = 0; i < MOST_COLLECTIONS; i++) {
           collect();
           if (canary.refersTo(null)
-              && DEAD.await(FINALIZER_SECONDS * 1000 / MOST_COLLECTIONS, TimeUnit.MILLISECONDS)) {
+              && dead.await(FINALIZER_SECONDS * 1000 / MOST_COLLECTIONS, TimeUnit.MILLISECONDS)) {
             return;
           }
         }
@@ -193,7 +235,7 @@ final class LeakCheck {
     @Override
     @SuppressWarnings({"removal", "deprecation", "Finalize"}) // see above
     protected void finalize() {
-      DEAD.countDown();
+      dead.countDown();
     }
   }
 }

@@ -2,11 +2,14 @@ package dev.weft.internal.watch;
 
 import dev.weft.Fiber;
 import dev.weft.internal.sched.FiberCore;
+import dev.weft.internal.sched.World;
 import dev.weft.internal.switching.MonitorOwners;
 import dev.weft.internal.wait.WaitQueue;
+import java.util.Objects;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +29,9 @@ import org.jspecify.annotations.Nullable;
  * AbstractOwnableSynchronizer} that is held by one thread alone, of {@code Mutex}, and the writer
  * and the readers of {@code SharedMutex}; a joined fiber owns its end. Not known are the readers of
  * the JDK's locks, the monitors of a mounted fiber (see {@link MonitorOwners}), and the monitors of
- * virtual threads that are not fibers; and of very many fibers only the first are asked.
+ * virtual threads that are not fibers. And snapshots take 4 s at most in one look: of very many
+ * fibers only the first are asked what they hold, and of very many at monitors only the first, at
+ * which.
  *
  * <p>No lock is held and the fibers run on between two questions: an answer may be outdated when it
  * is read. A cycle that two looks find, with no slice of its fibers between them, is a deadlock.
@@ -43,10 +48,22 @@ public final class LockOwners {
    */
   public record BlockedOn(Object object, boolean isMonitor, @Nullable Thread owner) {}
 
-  /** How long to ask fibers for their monitors: some hundred thousand fibers. */
-  private static final long MOST_SNAPSHOT_NANOS = 2_000_000_000;
+  /** How long snapshots may take in all: of some hundred thousand fibers. */
+  private static final long MOST_NANOS = 4_000_000_000L;
+
+  /** How much of that the search for the owners of monitors may take. */
+  private static final long MOST_SEARCH_NANOS = MOST_NANOS / 2;
+
+  /** Stands for the monitor of a fiber that is not asked which it is: there is no time left. */
+  enum NotAsked {
+    MONITOR
+  }
 
   private final Supplier<Stream<FiberCore<?>>> fibers;
+  private final LongSupplier clock;
+
+  // the time that is left for snapshots
+  private long left = MOST_NANOS;
 
   // made when it is first needed: it costs a snapshot of every fiber
   private @Nullable MonitorOwners monitors;
@@ -57,7 +74,19 @@ public final class LockOwners {
    * @param fibers supplies the fibers that may hold a monitor; called if a fiber waits for one
    */
   public LockOwners(Supplier<Stream<FiberCore<?>>> fibers) {
+    this(fibers, System::nanoTime);
+  }
+
+  LockOwners(Supplier<Stream<FiberCore<?>>> fibers, LongSupplier clock) {
     this.fibers = fibers;
+    this.clock = clock;
+  }
+
+  /** Returns a look that finds the owner of no monitor: it takes no snapshot of other fibers. */
+  static LockOwners ofNoMonitor() {
+    LockOwners look = new LockOwners(Stream::empty);
+    look.monitors = MonitorOwners.none();
+    return look;
   }
 
   /** Returns what the fiber waits for, or null if it does not wait or that is not known. */
@@ -70,8 +99,23 @@ public final class LockOwners {
     if (blocker != null) {
       return new BlockedOn(blocker, false, ownerOf(blocker));
     }
+    Object known = leftMonitor(fiber);
+    boolean isBlocked = thread.getState() == Thread.State.BLOCKED;
+    if (known != null && isBlocked) { // notified, and waits to enter it again
+      return new BlockedOn(known, true, monitorOwner(known));
+    }
+    if (left <= 0 && isBlocked && fiber.core().world == null) {
+      return new BlockedOn(NotAsked.MONITOR, true, null);
+    }
+    long begin = clock.getAsLong();
     Object monitor = MonitorOwners.monitorThatBlocks(thread);
+    left -= clock.getAsLong() - begin;
     return monitor == null ? null : new BlockedOn(monitor, true, monitorOwner(monitor));
+  }
+
+  /** Gives the time for snapshots anew: for a few fibers that matter more than the others. */
+  void renew() {
+    left = MOST_NANOS;
   }
 
   /**
@@ -105,7 +149,14 @@ public final class LockOwners {
         : thread.getState() == Thread.State.BLOCKED; // at a monitor
   }
 
-  private static @Nullable Thread ownerOf(Object blocker) {
+  /** Returns what a fiber waits for, but for a monitor; null also if it does not wait. */
+  static @Nullable Object blockerOf(FiberCore<?> fiber) {
+    Thread thread = fiber.threadOrNull();
+    return thread == null ? null : LockSupport.getBlocker(thread);
+  }
+
+  /** Returns the thread that holds what is waited for alone; null if none does. */
+  static @Nullable Thread ownerOf(Object blocker) {
     return switch (blocker) {
       case FiberCore<?> joined -> joined.threadOrNull();
       case WaitQueue queue -> queue.holder();
@@ -114,18 +165,29 @@ public final class LockOwners {
     };
   }
 
+  /** Returns the monitor that a fiber has left in {@code Object.wait}, if a world knows it. */
+  private static @Nullable Object leftMonitor(@Nullable FiberCore<?> fiber) {
+    World world = fiber == null ? null : fiber.core().world;
+    return world == null ? null : world.leftMonitor(Objects.requireNonNull(fiber));
+  }
+
   private @Nullable Thread monitorOwner(Object monitor) {
     MonitorOwners known = monitors;
     if (known == null) {
-      long begin = System.nanoTime();
+      long begin = clock.getAsLong();
       known =
           MonitorOwners.among(
               fibers
                   .get()
-                  .takeWhile(_ -> System.nanoTime() - begin < MOST_SNAPSHOT_NANOS)
+                  .takeWhile(
+                      fiber ->
+                          fiber.core().world != null // a run must not depend on real time
+                              || clock.getAsLong() - begin < MOST_SEARCH_NANOS)
                   .map(FiberCore::threadOrNull)
-                  .filter(thread -> thread != null));
+                  .filter(thread -> thread != null),
+              thread -> leftMonitor(FiberCore.ofOrNull(thread)));
       monitors = known;
+      left -= clock.getAsLong() - begin;
     }
     return known.ownerOf(monitor);
   }

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * the program describes itself; for waits in methods of the JDK see {@link WaitWords}.
  */
 final class WaitText {
+  /** The words for a wait at a monitor of which no snapshot tells the object. */
+  static final String A_MONITOR = "a monitor";
+
   private WaitText() {}
 
   /**
@@ -26,6 +29,9 @@ final class WaitText {
     Object object = blockedOn.object();
     if (object instanceof Fiber<?> fiber) {
       return "the end of " + fiber;
+    }
+    if (object == LockOwners.NotAsked.MONITOR) {
+      return A_MONITOR;
     }
     if (blockedOn.isMonitor()) {
       return "the monitor of " + Objects.toIdentityString(object);

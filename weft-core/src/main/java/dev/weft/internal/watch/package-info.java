@@ -6,9 +6,11 @@
  *     ├─ Attach.look, each 100 ms ► serves another process that asks
  *     ├─ a slice of 20 ms ────────► worker.stuck: other workers take over and stand in
  *     ├─ a slice of blockedAfter ─► a warning with the stack
+ *     ├─ the same on all computing threads ► ComputingThreads.noteHeld: workers run the others
  *     ├─ asleep with ready fibers ► wakes the worker: a lost wake-up, counted as a rescue
  *     ├─ failures of a second ago ► UnobservedFailures, on a thread of their own
- *     ├─ DeadlockCycles.step ─────► LockOwners ─► a cycle of fibers: a warning
+ *     ├─ DeadlockCycles.step ─────► WaitGraph ─► LockOwners, on a thread of their own ─► a cycle
+ *     │                             of fibers: a warning
  *     ├─ a standstill of 1 s ─────► DeadlockReport: a warning
  *     └─ stop() waits for 1 s ────► LeakCheck, on a thread of its own: a warning, or stop() fails
  *

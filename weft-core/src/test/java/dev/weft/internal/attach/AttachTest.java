@@ -13,6 +13,7 @@ import dev.weft.LogCapture;
 import dev.weft.Scheduler;
 import dev.weft.channel.Channel;
 import dev.weft.channel.ChannelClosedException;
+import dev.weft.internal.switching.MonitorOwners;
 import dev.weft.testkit.Feature;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -173,13 +174,37 @@ class AttachTest {
       assertThat(lines)
           .filteredOn(fields -> fields[0].equals("scheduler") && fields[1].equals("attached"))
           .singleElement()
-          .satisfies(fields -> assertThat(fields).hasSize(12))
+          .satisfies(fields -> assertThat(fields).hasSize(13))
           .satisfies(fields -> assertThat(fields[3]).as("running").isEqualTo("1"));
       assertThat(lines)
           .filteredOn(fields -> fields[0].equals("worker"))
           .anyMatch(fields -> fields.length == 9 && fields[8].equals("" + busy.id()));
     }
     scheduler.schedule(idle);
+  }
+
+  /** Rows are kept for a hundred times as long as the walk took that found them. */
+  @Test
+  void noFiberHasRunInMoreSamplesThanThereWere() throws Exception {
+    scheduler.go(FiberOptions.named("busy"), () -> spinUntil(over));
+    try (Client client = new Client()) {
+      client.ask("top cpu 10"); // starts the sampling
+      for (int i = 0; i < 100; i++) {
+        eventually(
+            "the fiber is seen to run",
+            () -> samplesOfFirstFiber(figures(client, "top cpu 10")) > 0);
+      }
+    }
+  }
+
+  private static int samplesOfFirstFiber(List<String[]> lines) {
+    int samples = Integer.parseInt(lines.getFirst()[5]);
+    return lines.stream()
+        .filter(fields -> fields[0].equals("fiber"))
+        .mapToInt(fields -> Integer.parseInt(fields[5]))
+        .peek(ran -> assertThat(ran).as("of %d samples", samples).isLessThanOrEqualTo(samples))
+        .findFirst()
+        .orElse(0);
   }
 
   @Test
@@ -204,13 +229,88 @@ class AttachTest {
     }
   }
 
-  /** The last field of the line of the scheduler. */
+  /** How many fibers of the scheduler are set apart. */
   private static String apartIn(Client client) {
     return figures(client, "top cpu 1").stream()
         .filter(fields -> fields[0].equals("scheduler") && fields[1].equals("computes"))
-        .map(fields -> fields[fields.length - 1])
+        .map(fields -> fields[11])
         .findFirst()
         .orElse("");
+  }
+
+  @Test
+  void schedulersOfOneNameAreToldApart() throws Exception {
+    try (Scheduler second = Scheduler.builder().threads(1).name("attached").build().start();
+        Client client = new Client()) {
+      waits(second.go(() -> Fiber.suspend()));
+      List<String[]> lines = attached(client);
+      assertThat(lines).hasSize(2);
+      assertThat(lines.get(0)[12]).isNotEqualTo(lines.get(1)[12]);
+      assertThat(lines.get(1)[5]).as("fibers that wait in the younger one").isEqualTo("1");
+      assertThat(attached(client).get(1)[12]).isEqualTo(lines.get(1)[12]);
+      second.stop(Duration.ZERO);
+    }
+  }
+
+  private static List<String[]> attached(Client client) {
+    return figures(client, "top cpu 0").stream()
+        .filter(fields -> fields[0].equals("scheduler") && fields[1].equals("attached"))
+        .toList();
+  }
+
+  @Test
+  void sleepersAreNoWaits() throws Exception {
+    Fiber<Void> sleeper = scheduler.go(() -> Fiber.sleep(Duration.ofHours(1)));
+    waits(sleeper);
+    Fiber<Void> waiter = scheduler.go(() -> Fiber.suspend());
+    waits(waiter);
+    try (Client client = new Client()) {
+      assertThat(figures(client, "top wait 10"))
+          .filteredOn(fields -> fields[0].equals("fiber"))
+          .extracting(fields -> fields[1])
+          .containsExactly("" + waiter.id(), "" + sleeper.id());
+    }
+    scheduler.schedule(waiter);
+    sleeper.cancel();
+  }
+
+  /** A search for the owner of a monitor takes a snapshot of every fiber. */
+  @Test
+  void rowsAtAMonitorNameItWithoutASearchForItsOwner() throws Exception {
+    Object monitor = new Object();
+    Channel<Integer> never = Channel.rendezvous();
+    waits(scheduler.go(FiberOptions.named("holder"), () -> receiveIn(monitor, never)));
+    for (int i = 0; i < 50; i++) {
+      scheduler.go(FiberOptions.named("blocked"), () -> receiveIn(monitor, never));
+    }
+    for (int i = 0; i < 20_000; i++) {
+      scheduler.go(() -> never.receiveOrClosed());
+    }
+    eventually("they wait", () -> scheduler.stats().waiting() == 20_051);
+    Fiber<Void> sleeper = scheduler.go(() -> Fiber.sleep(Duration.ofHours(1))); // no standstill
+    try (Client client = new Client()) {
+      long before = MonitorOwners.snapshots();
+      List<String[]> rows =
+          figures(client, "top old 60").stream()
+              .filter(fields -> fields[0].equals("fiber") && fields[2].equals("blocked"))
+              .toList();
+      assertThat(MonitorOwners.snapshots() - before)
+          .as("snapshots, those of the search for deadlocks too")
+          .isLessThan(5_000);
+      assertThat(rows)
+          .hasSize(50)
+          .allSatisfy(
+              fields -> assertThat(fields[7]).startsWith("the monitor of java.lang.Object@"));
+      assertThat(client.ask("fiber " + rows.getFirst()[1])).contains("held by fiber ", "(holder)");
+    }
+    sleeper.cancel();
+    never.close();
+  }
+
+  private static void receiveIn(Object monitor, Channel<Integer> never) throws Exception {
+    synchronized (monitor) {
+      never.receiveOrClosed();
+    }
   }
 
   private static List<String[]> figures(Client client, String request) {
@@ -283,6 +383,34 @@ class AttachTest {
     } finally {
       Files.delete(FOLDER);
       Files.delete(target);
+    }
+  }
+
+  /** Any allocation may fail in a process that is short of memory; there is memory again later. */
+  @Test
+  void aCheckWithoutMemoryEndsNothing() throws Exception {
+    AtomicBoolean checked = new AtomicBoolean();
+    AttachFolder folder =
+        new AttachFolder(FOLDER) {
+          @Override
+          boolean isThere() {
+            return true;
+          }
+
+          @Override
+          void check() {
+            checked.set(true);
+            throw new OutOfMemoryError("of this test");
+          }
+        };
+    eventually(
+        "the folder is checked",
+        () -> {
+          Attach.look(folder);
+          return checked.get();
+        });
+    try (Client client = new Client()) {
+      assertThat(client.ask("dump")).as("the next request is served").contains("attached");
     }
   }
 

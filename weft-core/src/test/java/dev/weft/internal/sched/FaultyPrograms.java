@@ -7,6 +7,8 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import dev.weft.Body;
 import dev.weft.Scheduler;
 import dev.weft.internal.Faults;
+import dev.weft.internal.Log;
+import java.lang.System.Logger.Level;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
@@ -24,7 +26,7 @@ final class FaultyPrograms {
   /** Runs the named test class, and prints its failures; without a name, reports a fault. */
   public static void main(String[] args) throws ClassNotFoundException {
     if (args.length == 0) {
-      Faults.report("made up");
+      Log.logger().log(Level.ERROR, Faults.record("made up"));
       return;
     }
     SummaryGeneratingListener summary = new SummaryGeneratingListener();
@@ -71,7 +73,7 @@ final class FaultyPrograms {
 
     @AfterAll
     static void fault() {
-      Faults.report("made up");
+      Log.logger().log(Level.ERROR, Faults.record("made up"));
     }
   }
 }

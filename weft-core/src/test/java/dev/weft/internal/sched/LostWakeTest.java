@@ -197,11 +197,11 @@ class LostWakeTest {
               .go(
                   () -> {
                     Fiber.switchTo(0);
-                    CallMemory memory = IoWaits.callMemory();
-                    boolean here = IoWaits.beginNoPark(memory);
-                    IoWaits.endNoPark();
+                    CallMemory memory = WorkerMemory.here();
+                    boolean here = WorkerMemory.beginNoPark(memory);
+                    WorkerMemory.endNoPark();
                     Fiber.switchTo(1);
-                    return new boolean[] {here, IoWaits.beginNoPark(memory)};
+                    return new boolean[] {here, WorkerMemory.beginNoPark(memory)};
                   })
               .join();
       assertThat(mayUse).containsExactly(true, false);

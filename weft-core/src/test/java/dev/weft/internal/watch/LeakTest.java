@@ -3,6 +3,7 @@ package dev.weft.internal.watch;
 import static dev.weft.Eventually.eventually;
 import static dev.weft.Eventually.waits;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.weft.Body;
@@ -18,9 +19,14 @@ import dev.weft.sync.Mutex;
 import dev.weft.testkit.Feature;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -94,6 +100,35 @@ class LeakTest {
     assertThat(unwound).hasValue(0);
     assertThat(scheduler.stop(Duration.ofMillis(1))).isFalse();
     assertThat(unwound).hasValue(6);
+  }
+
+  @Test
+  void eachOfManyChecksFindsTheSameThoughTheFinalizerThreadIsSlow() throws Exception {
+    beginUnreachable();
+    List<String> first = leaks();
+    AtomicBoolean end = new AtomicBoolean();
+    List<Thread> busy = new ArrayList<>(); // take the core from the finalizer thread at any place
+    for (int i = 0; i < 4 * Runtime.getRuntime().availableProcessors(); i++) {
+      busy.add(
+          Thread.ofPlatform()
+              .daemon()
+              .start(
+                  () -> {
+                    while (!end.get()) {
+                      Thread.onSpinWait();
+                    }
+                  }));
+    }
+    try {
+      for (int i = 0; i < 20; i++) {
+        assertThat(leaks()).as("check %s", i).isEqualTo(first);
+      }
+    } finally {
+      end.set(true);
+      for (Thread each : busy) {
+        each.join();
+      }
+    }
   }
 
   @Test
@@ -180,6 +215,33 @@ class LeakTest {
         .withMessageContaining("(stuck)")
         .withMessageContaining("a value from channel");
     assertThat(cleaned).hasValue(1);
+  }
+
+  /**
+   * A reachable Fiber object could be used to cancel that fiber, so stop() goes on to wait for it,
+   * and the log names the other fibers.
+   */
+  @Test
+  void whileAStuckFiberIsReachableTheOthersAreLoggedAndStopFailsAfterIt() throws Exception {
+    Scheduler ticking =
+        Scheduler.builder().threads(1).name("ticking").failOnDeadlock(true).build().start();
+    ticking.timers().every(Duration.ofMillis(20), () -> {});
+    Body stuck = () -> Channel.<String>rendezvous().receive();
+    Fiber<Void> kept = ticking.go(FiberOptions.named("kept"), stuck);
+    ticking.go(FiberOptions.named("dropped"), stuck);
+    CompletableFuture<Void> stopping =
+        CompletableFuture.runAsync(ticking::stop, run -> Thread.ofPlatform().start(run));
+    try (LogCapture log = new LogCapture()) {
+      eventually("the leak is logged", () -> !log.entries("ticking", "(dropped)").isEmpty());
+      assertThat(log.entries("(kept)")).isEmpty();
+      assertThat(stopping).isNotDone();
+    }
+    kept.cancel();
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> stopping.get(30, TimeUnit.SECONDS))
+        .havingCause()
+        .withMessageContaining("deadlock in scheduler ticking")
+        .withMessageContaining("(dropped)");
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.weft.Fiber;
 import dev.weft.FiberDump;
 import dev.weft.FiberOptions;
 import dev.weft.ForkedJvm;
+import dev.weft.GroupedDump;
 import dev.weft.Scheduler;
 import dev.weft.sync.Mutex;
 import dev.weft.sync.SharedMutex;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -293,6 +295,47 @@ class LockOwnersTest {
     assertThat(blockedOn(blocked).object()).isSameAs(monitor);
     assertThat(entry(blocked).heldBy()).isEmpty();
     over.set(true);
+  }
+
+  /** By a clock of the test: each snapshot of a fiber at the monitor takes 0.1 s. */
+  @Test
+  void ofVeryManyFibersAtMonitorsTheFirstAreAsked() {
+    Object first = new Object();
+    Object second = new Object();
+    Fiber<Void> last = holds(other, () -> holding(second, this::await));
+    Fiber<Void> holder = holds(other, () -> holding(first, () -> holding(second, () -> {})));
+    for (int i = 0; i < 100; i++) {
+      blocked(() -> holding(first, () -> {}));
+    }
+    AtomicLong now = new AtomicLong();
+    LockOwners owners =
+        new LockOwners(() -> Stream.of(core(holder), core(last)), () -> now.addAndGet(100_000_000));
+    FiberGroups groups = new FiberGroups(owners);
+    core(scheduler).fibers().forEach(groups);
+
+    List<GroupedDump.Group> found = groups.groups();
+    assertThat(found).extracting(GroupedDump.Group::fibers).hasSize(2);
+    assertThat(found)
+        .extracting(GroupedDump.Group::summary)
+        .anySatisfy(
+            text -> assertThat(text).contains("fibers wait for the monitor of java.lang.Object@"))
+        .anySatisfy(text -> assertThat(text).contains("fibers wait for a monitor, for "));
+    assertThat(found.stream().mapToLong(GroupedDump.Group::fibers).sum()).isEqualTo(100);
+    assertThat(groups.holders(List.of()))
+        .singleElement()
+        .satisfies(wanted -> assertThat(wanted.waiters()).isBetween(10L, 50L))
+        .satisfies(
+            wanted ->
+                assertThat(wanted.holder())
+                    .as("what the holder waits for is found though the time is used up")
+                    .startsWith(holder.toString())
+                    .contains("the monitor of java.lang.Object@", "held by " + last));
+  }
+
+  private static void holding(Object monitor, Runnable body) {
+    synchronized (monitor) {
+      body.run();
+    }
   }
 
   @Test

@@ -37,6 +37,11 @@ import org.jspecify.annotations.Nullable;
  * to load those classes.
  */
 public final class Agent {
+  /** What is refused of a wait during which no other fiber could run. */
+  public static final String HOLDS_ITS_THREAD =
+      "a wait that holds its thread: in a class initializer, below a native method or while the"
+          + " hook is disabled";
+
   private static final String BOOT = "dev/weft/sim/boot/";
   private static final List<String> BOOT_CLASSES =
       List.of(

@@ -43,6 +43,7 @@ import java.util.function.Consumer;
 final class FilePatches {
   private static final ClassDesc FILES = ClassDesc.of("dev.weft.sim.boot.RewrittenFiles");
   private static final ClassDesc DESCRIPTOR = ClassDesc.of("java.io.FileDescriptor");
+  private static final ClassDesc LOCK = ClassDesc.of("java.nio.channels.FileLock");
   private static final ClassDesc NATIVES = ClassDesc.of("sun.nio.fs.UnixNativeDispatcher");
   private static final ClassDesc CONSTANTS = ClassDesc.of("sun.nio.fs.UnixConstants");
   private static final ClassDesc FLAGS = ClassDesc.of("sun.nio.fs.UnixChannelFactory$Flags");
@@ -210,6 +211,12 @@ final class FilePatches {
                           .iand())),
           Map.entry(
               "sun/nio/ch/FileChannelImpl.force(Z)V", code -> awaiting(code, FilePatches::channel)),
+          Map.entry(
+              "sun/nio/ch/FileChannelImpl.lock(JJZ)Ljava/nio/channels/FileLock;",
+              FilePatches::locked),
+          Map.entry(
+              "sun/nio/ch/FileChannelImpl.tryLock(JJZ)Ljava/nio/channels/FileLock;",
+              FilePatches::locked),
           Map.entry(
               "sun/nio/fs/UnixNativeDispatcher.open(Lsun/nio/fs/UnixPath;II)I",
               code -> call(code, "openedPath")),
@@ -463,6 +470,11 @@ final class FilePatches {
 
   private static void wrote(CodeBuilder code) {
     call(code, "wrote", CD_long, DESCRIPTOR);
+  }
+
+  private static void locked(CodeBuilder code) {
+    channel(code.dup());
+    call(code, "locked", LOCK, DESCRIPTOR);
   }
 
   private static CodeBuilder forced(CodeBuilder code, int descriptor) {

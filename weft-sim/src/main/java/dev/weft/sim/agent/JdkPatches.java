@@ -29,11 +29,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What changes in classes of the JDK, each patch with a name. A JDK in which a patch finds no place
  * is unlike the one this was written for: {@link #missing}.
+ *
+ * <p>The file is long because it is a list: each patch is short and stands beside its class.
  */
 final class JdkPatches {
   static final ClassDesc CALLS = ClassDesc.of("dev.weft.sim.boot.RewrittenCalls");
@@ -47,12 +50,16 @@ final class JdkPatches {
           "java.lang.Runtime",
           "java.security.SecureRandom",
           "java.time.Clock",
+          "java.util.Collections",
           "java.util.ImmutableCollections$MapN$MapNIterator",
           "java.util.ImmutableCollections$SetN$SetNIterator",
           "java.util.Random",
           "java.util.SplittableRandom",
+          "java.util.Timer",
           "java.util.concurrent.CompletableFuture",
           "java.util.concurrent.CompletableFuture$DelayedExecutor",
+          "java.util.concurrent.Executors$DefaultThreadFactory",
+          "java.util.concurrent.ForkJoinPool",
           "java.util.concurrent.ThreadLocalRandom",
           "java.util.concurrent.locks.LockSupport",
           "sun.nio.fs.AbstractWatchService");
@@ -62,10 +69,12 @@ final class JdkPatches {
           "java/lang/VirtualThread",
           "java/lang/Thread",
           "java/lang/Math",
+          "java/lang/Object",
           "java/lang/ProcessBuilder",
           "java/lang/Runtime",
           "java/security/SecureRandom",
           "java/util/Calendar",
+          "java/util/Collections",
           "java/util/Date",
           "java/util/GregorianCalendar",
           "java/util/Random",
@@ -75,11 +84,21 @@ final class JdkPatches {
           "java/util/TimerThread",
           "sun/nio/fs/AbstractWatchService");
 
+  private static final String FORK_JOIN = "a ForkJoinPool, which parallel streams use too";
+
   /** What is refused, by the method that begins it; more in {@link SocketPatches}. */
   private static final Map<String, String> REFUSED =
       Map.of(
-          "ProcessBuilder.start", "a process",
-          "AbstractWatchService.<init>", "a WatchService");
+          "ProcessBuilder.start",
+          "a process",
+          "ForkJoinPool.poolSubmit",
+          FORK_JOIN,
+          "ForkJoinPool.externalSubmissionQueue",
+          FORK_JOIN, // for ForkJoinTask.fork
+          "VirtualThread.parkOnCarrierThread",
+          Agent.HOLDS_ITS_THREAD,
+          "AbstractWatchService.<init>",
+          "a WatchService");
 
   /**
    * The beginnings of the names of classes that are rewritten only because they read a clock. Those
@@ -117,12 +136,19 @@ final class JdkPatches {
           "Thread.threadState",
           "Thread.join",
           "LockSupport.unpark",
+          "ReferenceQueue.remove",
           "Clock: adjustment",
           "Random.seedUniquifier",
           "SplittableRandom.<init>",
           "ThreadLocalRandom.localInit",
+          "ThreadLocalRandom.nextSecondarySeed",
+          "Collections.shuffle",
+          "DefaultThreadFactory: pool",
+          "Timer.serialNumber",
           "VirtualThread.parkNanos",
+          "VirtualThread.parkOnCarrierThread",
           "Math.random",
+          "Object.wait",
           "Runtime.exit",
           "Runtime.halt",
           "Runtime.addShutdownHook",
@@ -131,6 +157,8 @@ final class JdkPatches {
           "CompletableFuture: pool",
           "CompletableFuture: delay",
           "ProcessBuilder.start",
+          "ForkJoinPool.poolSubmit",
+          "ForkJoinPool.externalSubmissionQueue",
           "AbstractWatchService.<init>");
 
   /** Its clocks are rewritten, and it asks whether the current thread is the one it has made. */
@@ -142,14 +170,17 @@ final class JdkPatches {
   private static final ClassDesc SOCKETS = ClassDesc.of("dev.weft.sim.boot.RewrittenSockets");
   private static final ClassDesc ADDRESS = ClassDesc.of("java.net.InetAddress");
   private static final ClassDesc THREAD = ClassDesc.of("java.lang.Thread");
+  private static final ClassDesc RANDOM = ClassDesc.of("java.util.Random");
   private static final ClassDesc ORDERED_SET = ClassDesc.of("java.util.LinkedHashSet");
   private static final ClassDesc EXECUTOR = ClassDesc.of("java.util.concurrent.Executor");
   private static final MethodTypeDesc NOTHING = MethodTypeDesc.of(CD_void);
   private static final MethodTypeDesc TO_LONG = MethodTypeDesc.of(CD_long);
   private static final MethodTypeDesc LONG_TO_LONG = MethodTypeDesc.of(CD_long, CD_long);
+  private static final MethodTypeDesc INT_TO_INT = MethodTypeDesc.of(CD_int, CD_int);
   private static final MethodTypeDesc THREAD_TO_THREAD = MethodTypeDesc.of(THREAD, THREAD);
 
-  private final Set<String> applied = new ConcurrentSkipListSet<>();
+  // no skip list: it would use up random numbers of the fiber that loads a class
+  private final Set<String> applied = ConcurrentHashMap.newKeySet();
 
   /** Called while classes are loaded: it must not need a class that is not loaded yet. */
   static boolean concerns(String name) {
@@ -220,6 +251,7 @@ final class JdkPatches {
     private final boolean isHttpClient;
     private final boolean isGenerator;
     private final boolean[] changed;
+    private @Nullable Label waitBegin;
 
     OfMethod(String type, MethodModel model, boolean[] changed) {
       this.simple = type.substring(type.lastIndexOf('/') + 1);
@@ -250,6 +282,13 @@ final class JdkPatches {
         case "VirtualThread.parkNanos" -> {
           note("VirtualThread.parkNanos");
           code.lload(1).invokestatic(CALLS, "simulationNanos", LONG_TO_LONG).lstore(1);
+        }
+        case "Object.wait" -> {
+          if (model.methodTypeSymbol().parameterCount() == 1) { // the others call it
+            note("Object.wait");
+            code.aload(0).invokestatic(CALLS, "waitBegins", MethodTypeDesc.of(CD_void, CD_Object));
+            waitBegin = code.newBoundLabel();
+          }
         }
         case "Thread.start" -> {
           note(
@@ -329,6 +368,16 @@ final class JdkPatches {
       }
     }
 
+    @Override
+    public void atEnd(CodeBuilder code) {
+      if (waitBegin != null) {
+        Label end = code.newBoundLabel();
+        code.exceptionCatchAll(waitBegin, end, end)
+            .invokestatic(CALLS, "waitEnds", NOTHING)
+            .athrow();
+      }
+    }
+
     private void refuse(CodeBuilder code) {
       String place = simple + "." + method;
       String refused = REFUSED.getOrDefault(place, SocketPatches.refused(place));
@@ -387,6 +436,8 @@ final class JdkPatches {
           note("VirtualThread.unblock");
           code.invokestatic(CALLS, "unblockEnds", NOTHING).with(end);
         }
+        case ReturnInstruction end when waitBegin != null ->
+            code.invokestatic(CALLS, "waitEnds", NOTHING).with(end);
         default -> code.with(element);
       }
     }
@@ -414,16 +465,30 @@ final class JdkPatches {
             .with(call)
             .invokestatic(
                 CALLS, "nanoTimeAdjustment", MethodTypeDesc.of(CD_long, CD_long, CD_long));
+      } else if (name.equals("wait")
+          && (simple + "." + method).equals("ReferenceQueue.remove0")
+          && model.methodTypeSymbol().parameterCount() == 0) {
+        note("ReferenceQueue.remove"); // only the garbage collector would wake it
+        code.loadConstant("a wait for the garbage collector (ReferenceQueue.remove)")
+            .invokestatic(CALLS, "refuse", MethodTypeDesc.of(CD_void, CD_String))
+            .with(call);
       } else if (name.equals("isDaemon") && (simple + "." + method).equals("Thread.<init>")) {
         note("Thread.<init>: daemon");
         code.invokestatic(CALLS, "isDaemon", MethodTypeDesc.of(CD_boolean, THREAD));
-      } else if (name.equals("getAndAdd")
-          && (simple + "." + method).equals("ThreadLocalRandom.localInit")) {
-        note("ThreadLocalRandom.localInit");
+      } else if (name.equals("getAndAdd") && simple.equals("ThreadLocalRandom")) {
+        note(simple + "." + method); // localInit, nextSecondarySeed
         code.with(call).invokestatic(CALLS, "seed", LONG_TO_LONG);
       } else if (name.equals("getAndAdd") && isGenerator && method.equals("<init>")) {
         note(simple + ".<init>");
         code.with(call).invokestatic(CALLS, "seed", LONG_TO_LONG);
+      } else if (name.equals("getAndIncrement")
+          && (simple + "." + method).equals("Executors$DefaultThreadFactory.<init>")) {
+        note("DefaultThreadFactory: pool");
+        code.with(call).invokestatic(CALLS, "poolNumber", INT_TO_INT);
+      } else if (name.equals("getAndIncrement")
+          && (simple + "." + method).equals("Timer.serialNumber")) {
+        note("Timer.serialNumber");
+        code.with(call).invokestatic(CALLS, "timerNumber", INT_TO_INT);
       } else if (name.equals("threadId") && simple.equals("ThreadLocalRandom")) {
         note("ThreadLocalRandom: thread id");
         code.invokestatic(CALLS, "threadIdOfSeed", MethodTypeDesc.of(CD_long, THREAD));
@@ -466,6 +531,12 @@ final class JdkPatches {
           if (simple.startsWith("ImmutableCollections") && !method.equals("<clinit>")) {
             note("ImmutableCollections: order");
             code.invokestatic(CALLS, "reverse", MethodTypeDesc.of(CD_boolean, CD_boolean));
+          }
+        }
+        case "r" -> {
+          if ((simple + "." + method).equals("Collections.shuffle")) {
+            note("Collections.shuffle");
+            code.invokestatic(CALLS, "sharedRandom", MethodTypeDesc.of(RANDOM, RANDOM));
           }
         }
         case "ASYNC_POOL" -> {

@@ -44,8 +44,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rewrites classes of the program: clock reads everywhere; in named packages also a point before
- * each operation that another fiber may see, which is a call of {@code RewrittenCalls.point}.
+ * Rewrites classes of the program: clock reads, the number of processors and class initializers
+ * everywhere; in named packages also a point before each operation that another fiber may see,
+ * which is a call of {@code RewrittenCalls.point}.
  */
 final class ProgramRewriter {
   private static final MethodTypeDesc POINT = MethodTypeDesc.of(CD_void, CD_Object, CD_int);
@@ -153,6 +154,14 @@ final class ProgramRewriter {
     return false;
   }
 
+  /** Returns the type of the method of RewrittenCalls in place of a method; null if it stays. */
+  private static @Nullable MethodTypeDesc replacement(String owner, String name) {
+    if (owner.equals("java/lang/Runtime") && name.equals("availableProcessors")) {
+      return MethodTypeDesc.of(CD_int, ClassDesc.of("java.lang.Runtime"));
+    }
+    return isClock(owner, name) ? TO_LONG : null;
+  }
+
   private static boolean isClock(String owner, String name) {
     return owner.equals("java/lang/System")
         && (name.equals("nanoTime") || name.equals("currentTimeMillis"));
@@ -163,6 +172,10 @@ final class ProgramRewriter {
     return switch (owner) {
       case "java/lang/foreign/Linker" ->
           name.equals("downcallHandle") ? "a native function (Linker.downcallHandle)" : null;
+      case "java/lang/System", "java/lang/Runtime" ->
+          name.equals("load") || name.equals("loadLibrary")
+              ? "a native library (" + simpleName(owner) + "." + name + ")"
+              : null;
       case "dev/weft/io/IoManager" ->
           name.equals("addEvent") || name.startsWith("await") ? "IoManager." + name : null;
       default -> null;
@@ -191,7 +204,7 @@ final class ProgramRewriter {
     OfMethod(MethodModel model) {
       this.isSynchronized = model.flags().has(AccessFlag.SYNCHRONIZED);
       this.method = model.methodName().stringValue();
-      this.initializer = points && method.equals("<clinit>");
+      this.initializer = method.equals("<clinit>");
       this.constructed = !method.equals("<init>");
     }
 
@@ -315,8 +328,10 @@ final class ProgramRewriter {
     private void rewriteCall(CodeBuilder code, InvokeInstruction call) {
       String owner = call.owner().asInternalName();
       String name = call.name().stringValue();
-      if (rewriteClock(code, owner, name)) {
+      MethodTypeDesc replaced = replacement(owner, name);
+      if (replaced != null) {
         changed = true;
+        code.invokestatic(CALLS, name, replaced);
         return;
       }
       if (owner.equals("java/lang/Thread") && name.equals("onSpinWait")) {
@@ -389,12 +404,14 @@ final class ProgramRewriter {
       List<ConstantDesc> arguments = call.bootstrapArgs();
       ConstantDesc[] rewritten = arguments.toArray(new ConstantDesc[0]);
       for (int i = 0; i < rewritten.length; i++) {
-        if (rewritten[i] instanceof DirectMethodHandleDesc handle
-            && isClock(internalName(handle.owner()), handle.methodName())) {
-          rewritten[i] =
-              MethodHandleDesc.ofMethod(
-                  DirectMethodHandleDesc.Kind.STATIC, CALLS, handle.methodName(), TO_LONG);
-          found = true;
+        if (rewritten[i] instanceof DirectMethodHandleDesc handle) {
+          MethodTypeDesc replaced = replacement(internalName(handle.owner()), handle.methodName());
+          if (replaced != null) {
+            rewritten[i] =
+                MethodHandleDesc.ofMethod(
+                    DirectMethodHandleDesc.Kind.STATIC, CALLS, handle.methodName(), replaced);
+            found = true;
+          }
         }
       }
       if (!found) {

@@ -40,6 +40,9 @@ final class Rewriter implements ClassFileTransformer {
           "jdk/",
           "sun/");
 
+  /** The part of the tools that measures how long the program takes: {@code assertTimeout}. */
+  private static final String ASSERT_TIMEOUT = "org/junit/jupiter/api/AssertTimeout";
+
   /**
    * The parts of Weft that may have points: they run in fibers, above the scheduler. A point below
    * it would stop a fiber, which the scheduler itself does, in the midst of the scheduler. The
@@ -72,7 +75,8 @@ final class Rewriter implements ClassFileTransformer {
   private final Instrumentation instrumentation;
   private final JdkPatches patches = new JdkPatches();
 
-  // prefixes of internal names, such as com/shop/
+  // prefixes of internal names, such as com/shop, of all explorations: points stay in the code, and
+  // a run passes those that its own exploration has not named
   private final Set<String> packages = new CopyOnWriteArraySet<>();
   private volatile @Nullable IllegalStateException failure;
 
@@ -139,7 +143,8 @@ final class Rewriter implements ClassFileTransformer {
     if (!added.isEmpty()) {
       Set<Class<?>> wanted = new LinkedHashSet<>();
       for (Class<?> type : instrumentation.getAllLoadedClasses()) {
-        if (added.stream().anyMatch(prefix -> isIn(type.getName().replace('.', '/'), prefix))) {
+        if (added.stream()
+            .anyMatch(prefix -> Sites.isIn(type.getName().replace('.', '/'), prefix))) {
           wanted.add(type);
         }
       }
@@ -164,21 +169,13 @@ final class Rewriter implements ClassFileTransformer {
     check();
   }
 
-  /** Returns whether a class is in a package, below it, is the class itself or is nested in it. */
-  private static boolean isIn(String name, String prefix) {
-    return name.startsWith(prefix)
-        && (name.length() == prefix.length()
-            || name.charAt(prefix.length()) == '/'
-            || name.charAt(prefix.length()) == '$');
-  }
-
   private boolean hasPoints(String name, @Nullable ProtectionDomain domain) {
     if (isFrom(domain, SchedulerCore.class)
         && WEFT_WITH_POINTS.stream().noneMatch(name::startsWith)) {
       return false;
     }
     for (String prefix : packages) {
-      if (isIn(name, prefix)) {
+      if (Sites.isIn(name, prefix)) {
         return true;
       }
     }
@@ -202,7 +199,7 @@ final class Rewriter implements ClassFileTransformer {
     }
     for (String tool : TOOLS) {
       if (name.startsWith(tool)) {
-        return false;
+        return name.startsWith(ASSERT_TIMEOUT);
       }
     }
     if (isFrom(domain, SchedulerCore.class)) {

@@ -1,6 +1,7 @@
 package dev.weft.sim.agent;
 
 import java.util.Arrays;
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /** The points that have been put into the program, by number. Safe for any thread. */
@@ -25,6 +26,12 @@ public final class Sites {
     public String place() {
       return file + ":" + line;
     }
+
+    /** Returns whether it is in one of these packages, or in no class. */
+    public boolean isIn(Collection<String> packages) {
+      return type.isEmpty()
+          || packages.stream().anyMatch(name -> Sites.isIn(type, name.replace('.', '/')));
+    }
   }
 
   private static volatile Site[] all = new Site[256];
@@ -45,6 +52,14 @@ public final class Sites {
     sites[count] = site;
     all = sites;
     return count++;
+  }
+
+  /** Returns whether a class is in a package, below it, is the class itself or is nested in it. */
+  static boolean isIn(String type, String prefix) {
+    return type.startsWith(prefix)
+        && (type.length() == prefix.length()
+            || type.charAt(prefix.length()) == '/'
+            || type.charAt(prefix.length()) == '$');
   }
 
   /** Returns a point by its number; null if the number is negative. */

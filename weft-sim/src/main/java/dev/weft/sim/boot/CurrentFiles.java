@@ -2,6 +2,7 @@ package dev.weft.sim.boot;
 
 import java.io.FileDescriptor;
 import java.io.IOException;
+import java.nio.channels.FileLock;
 
 /**
  * The files of the simulation that runs now, as rewritten code of the JDK sees them. {@link
@@ -42,6 +43,9 @@ public interface CurrentFiles {
 
   /** Makes the writes to a file durable; returns false if the operating system is to do that. */
   boolean force(FileDescriptor file) throws IOException;
+
+  /** After a part of a file was locked. */
+  void locked(FileLock lock, FileDescriptor file);
 
   /** Returns whether the file is on a disk of the simulation. */
   boolean isOnDisk(FileDescriptor file);

@@ -35,6 +35,11 @@ public interface CurrentWorld {
   void initializer(boolean begins);
 
   /**
+   * Called when the current fiber leaves a monitor to wait, and with null when the wait is over.
+   */
+  void waits(@Nullable Object monitor);
+
+  /**
    * Returns whether the current fiber, which is a virtual thread, stands for a daemon: main and the
    * fibers in place of plain threads may not.
    */
@@ -42,6 +47,12 @@ public interface CurrentWorld {
 
   /** Returns the default name of the next plain thread. */
   String threadName();
+
+  /** Returns the number of the next thread pool, from 1 on. */
+  int poolNumber();
+
+  /** Returns the number of the next {@code java.util.Timer}, from 0 on. */
+  int timerNumber();
 
   /** Starts a fiber in place of a plain thread; returns false if the thread is to start itself. */
   boolean startInPlace(Thread plain);

@@ -1,10 +1,12 @@
 package dev.weft.sim.boot;
 
+import java.util.Random;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,21 +15,35 @@ import org.jspecify.annotations.Nullable;
  * does what the code did before it was rewritten.
  */
 public final class RewrittenCalls {
+  /** How many processors each simulated machine has. */
+  private static final int PROCESSORS = 4;
+
   /** The simulation that runs now, if any. */
-  private static volatile @Nullable CurrentWorld world;
+  private static final AtomicReference<@Nullable CurrentWorld> WORLD = new AtomicReference<>();
 
   /** How many threads the JVM's unblocker thread is making ready at this moment. */
   private static final AtomicInteger UNBLOCKING = new AtomicInteger();
 
   private RewrittenCalls() {}
 
-  /** Sets the simulation that runs now; null: none. */
-  public static void enter(@Nullable CurrentWorld newWorld) {
-    world = newWorld;
+  /**
+   * Sets the simulation that runs now.
+   *
+   * @throws IllegalStateException if another one runs
+   */
+  public static void enter(CurrentWorld world) {
+    if (!WORLD.compareAndSet(null, world)) {
+      throw new IllegalStateException("another simulation runs in this JVM");
+    }
+  }
+
+  /** Ends a simulation, if it is the one that runs now. */
+  public static void leave(CurrentWorld world) {
+    WORLD.compareAndSet(world, null);
   }
 
   static @Nullable CurrentWorld here() {
-    CurrentWorld now = world;
+    CurrentWorld now = WORLD.get();
     return now != null && now.inside() ? now : null;
   }
 
@@ -93,6 +109,11 @@ public final class RewrittenCalls {
     return true;
   }
 
+  /** After a read of the generator that all shuffles share; null: the caller makes a new one. */
+  public static @Nullable Random sharedRandom(@Nullable Random real) {
+    return here() != null ? null : real;
+  }
+
   /** After a read of the salt that orders {@code Set.of} and {@code Map.of}. */
   public static long salt(long real) {
     return here() != null ? 0 : real;
@@ -118,7 +139,7 @@ public final class RewrittenCalls {
 
   /** Returns the thread in place of a plain thread; null if it stands for itself. */
   public static @Nullable Thread inPlaceOf(Thread plain) {
-    if (world == null || plain.isVirtual()) {
+    if (WORLD.get() == null || plain.isVirtual()) {
       return null;
     }
     CurrentWorld here = here();
@@ -141,6 +162,20 @@ public final class RewrittenCalls {
   public static String threadName() {
     CurrentWorld here = here();
     return here != null ? here.threadName() : "";
+  }
+
+  /**
+   * After the number of a thread pool, for its threads' names, was taken from the JDK's counter.
+   */
+  public static int poolNumber(int real) {
+    CurrentWorld here = here();
+    return here != null ? here.poolNumber() : real;
+  }
+
+  /** After the number of a timer, for its thread's name, was taken from the JDK's counter. */
+  public static int timerNumber(int real) {
+    CurrentWorld here = here();
+    return here != null ? here.timerNumber() : real;
   }
 
   /** Returns the thread to unpark for this thread. */
@@ -184,6 +219,22 @@ public final class RewrittenCalls {
 
   // ---- monitors ----
 
+  /** Before {@code Object.wait} leaves a monitor. */
+  public static void waitBegins(Object monitor) {
+    CurrentWorld here = here();
+    if (here != null) {
+      here.waits(monitor);
+    }
+  }
+
+  /** When {@code Object.wait} has entered the monitor again. */
+  public static void waitEnds() {
+    CurrentWorld here = here();
+    if (here != null) {
+      here.waits(null);
+    }
+  }
+
   /** Before {@code VirtualThread.compareAndSetOnWaitingList}. */
   public static void unblockBegins(boolean from, boolean to) {
     if (from && !to) {
@@ -203,9 +254,14 @@ public final class RewrittenCalls {
 
   // ---- the program ----
 
+  /** In place of {@code Runtime.availableProcessors} in the program. */
+  public static int availableProcessors(Runtime runtime) {
+    return inside() ? PROCESSORS : runtime.availableProcessors();
+  }
+
   /** Before an operation of the program on an object, or on none. */
   public static void point(@Nullable Object owner, int site) {
-    CurrentWorld now = world;
+    CurrentWorld now = WORLD.get();
     if (now != null) {
       now.point(owner, site);
     }

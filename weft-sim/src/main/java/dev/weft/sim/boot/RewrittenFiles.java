@@ -2,6 +2,7 @@ package dev.weft.sim.boot;
 
 import java.io.FileDescriptor;
 import java.io.IOException;
+import java.nio.channels.FileLock;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Map;
@@ -93,6 +94,14 @@ public final class RewrittenFiles {
   public static boolean force(FileDescriptor file) throws IOException {
     CurrentFiles here = here();
     return here != null && here.force(file);
+  }
+
+  /** After a channel has locked a part of its file; null: it has not. */
+  public static void locked(@Nullable FileLock lock, FileDescriptor file) {
+    CurrentFiles here = lock == null ? null : here();
+    if (here != null && lock != null) {
+      here.locked(lock, file);
+    }
   }
 
   /** Returns whether a transfer to a file has to be done by reads and writes. */

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketOption;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,28 +19,36 @@ public final class RewrittenSockets {
   /** The lowest number of a simulated descriptor; far above the limits of operating systems. */
   public static final int FIRST = 0x4000_0000;
 
-  private static volatile @Nullable SimulatedSockets sockets;
+  private static final AtomicReference<@Nullable SimulatedSockets> SOCKETS =
+      new AtomicReference<>();
 
   private RewrittenSockets() {}
 
-  /** Sets the sockets of the simulation that runs now; null: none. */
-  public static void enter(@Nullable SimulatedSockets newSockets) {
-    sockets = newSockets;
+  /** Sets the sockets of the simulation that runs now. */
+  public static void enter(SimulatedSockets sockets) {
+    SOCKETS.set(sockets);
+  }
+
+  /** Ends a simulation, if it is the one with these sockets. */
+  public static void leave(@Nullable SimulatedSockets sockets) {
+    if (sockets != null) {
+      SOCKETS.compareAndSet(sockets, null);
+    }
   }
 
   /** Returns whether a descriptor belongs to a simulation. */
   public static boolean isSimulated(@Nullable FileDescriptor descriptor) {
-    SimulatedSockets now = sockets;
+    SimulatedSockets now = SOCKETS.get();
     return now != null && descriptor != null && now.number(descriptor) >= FIRST;
   }
 
   /** Returns whether a number of a descriptor belongs to a simulation. */
   public static boolean isSimulated(int number) {
-    return number >= FIRST && sockets != null;
+    return number >= FIRST && SOCKETS.get() != null;
   }
 
   private static SimulatedSockets now() {
-    SimulatedSockets now = sockets;
+    SimulatedSockets now = SOCKETS.get();
     if (now == null) {
       throw new IllegalStateException("the simulation of this socket has ended");
     }

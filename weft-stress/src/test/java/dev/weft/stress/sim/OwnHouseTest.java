@@ -9,6 +9,7 @@ import dev.weft.internal.wait.WaitNode;
 import dev.weft.internal.wait.WaitQueue;
 import dev.weft.internal.wait.Waiter;
 import dev.weft.sim.FailureReport;
+import dev.weft.sim.Fault;
 import dev.weft.sim.SimulationResult;
 import dev.weft.testkit.Feature;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -25,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Feature("V9")
 class OwnHouseTest {
   private static final int SEEDS = 600;
+  private static final int EARLY_SEEDS = 200;
 
   static final List<OwnProgram> CHANNELS = ChannelPrograms.ALL;
   static final List<OwnProgram> SELECTS = SelectPrograms.ALL;
@@ -65,6 +68,26 @@ class OwnHouseTest {
   @Feature({"V9", "T1"})
   void timersKeepTheirPromises(OwnProgram program) {
     passes(program);
+  }
+
+  /** Those of the programs that have timers: virtual time passes in them. */
+  static List<OwnProgram> withTimers() {
+    List<OwnProgram> programs =
+        OwnHouse.WITH_EARLY_TIMERS.stream()
+            .filter(program -> OwnHouse.explore(program, 1, 10).virtualTime().isPositive())
+            .toList();
+    assertThat(programs).hasSizeGreaterThan(10);
+    return programs;
+  }
+
+  /** Time passes while fibers compute, so that limits race what they limit. */
+  @ParameterizedTest
+  @MethodSource("withTimers")
+  @Feature({"V9", "T1"})
+  void promisesAreKeptWhenTimersFireEarly(OwnProgram program) {
+    SimulationResult result = OwnHouse.exploreWithEarlyTimers(program, 1, EARLY_SEEDS, () -> {});
+    assertThat(result.failure().map(FailureReport::text)).isEmpty();
+    assertThat(result.faults().get(Fault.EARLY_TIMER)).isPositive();
   }
 
   private static void passes(OwnProgram program) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A fault of Weft's fails the test that has caused it, also if it is noticed late or elsewhere. */
-class FaultGuardTest {
+class FaultsTest {
   @Test
   void aFaultThatIsNoticedAfterATestFailsThatTest() {
     assertThatThrownBy(() -> run(FaultyPrograms.Late.class))

@@ -1,52 +1,14 @@
 package dev.weft.internal.sched;
 
-import dev.weft.internal.poller.CallMemory;
 import dev.weft.internal.poller.Poller;
 import dev.weft.internal.poller.ReadyEvent;
 import dev.weft.internal.switching.Mounting;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** How a fiber, or any thread, waits for I/O: what sockets need of the scheduler. */
-public final class IoWaits {
-  /** The call memory of threads that are not workers. */
-  private static final ThreadLocal<CallMemory> MEMORY =
-      ThreadLocal.withInitial(CallMemory::ofOther);
-
-  private IoWaits() {}
-
-  /**
-   * Returns memory for system calls: the worker's, so that no socket needs its own. It is the
-   * current thread's until that thread waits or yields.
-   */
-  public static CallMemory callMemory() {
-    Worker worker = workerHere();
-    return worker == null ? MEMORY.get() : worker.callMemory();
-  }
-
-  /**
-   * Begins a section in which the memory is used, so that the caller must not wait or yield; to be
-   * ended by {@link #endNoPark}. For assertions: returns false if the caller has changed workers
-   * since it asked for the memory.
-   */
-  public static boolean beginNoPark(CallMemory memory) {
-    return memory == callMemory() && beginNoPark();
-  }
-
-  /** Begins a section in which the current fiber must not wait or yield. For assertions. */
-  public static boolean beginNoPark() {
-    return WorkerCounts.beginNoPark(workerHere());
-  }
-
-  /** Ends the section that beginNoPark has begun. For assertions. */
-  public static boolean endNoPark() {
-    return WorkerCounts.endNoPark(workerHere());
-  }
-
-  private static @Nullable Worker workerHere() {
-    FiberCore<?> self = FiberCore.currentOrNull();
-    return self == null ? null : self.workerHere();
-  }
+/** The wait of a fiber, or of any thread, for an event of a poller. */
+public final class EventWait {
+  private EventWait() {}
 
   /**
    * Returns the poller of the current fiber's worker; outside fibers one of the shared scheduler.
