@@ -28,6 +28,9 @@ class EchoSystemCallsTest {
   private static final int SIZE = 64;
   private static final int THREADS = 1;
 
+  /** How long strace watches, in milliseconds. */
+  private static final int WATCHED = 1_500;
+
   private @TempDir Path folder;
 
   @Test
@@ -43,7 +46,7 @@ class EchoSystemCallsTest {
         .as("reads that found no data")
         .isLessThanOrEqualTo(1);
     assertThat(counts.getOrDefault("epoll_ctl", Count.NONE).calls()).isZero();
-    assertThat(waits(counts)).as("waits in %s", counts).isLessThan(messages / 10);
+    assertThat(waits(counts)).as("waits in %s", counts).isLessThan(mostWaits(messages));
   }
 
   /** Unmodified sockets of the JDK: no look before the wait, and no word to the kernel. */
@@ -59,7 +62,16 @@ class EchoSystemCallsTest {
         .as("reads that found no data")
         .isLessThanOrEqualTo(10);
     assertThat(counts.getOrDefault("epoll_ctl", Count.NONE).calls()).isLessThanOrEqualTo(10);
-    assertThat(waits(counts)).as("waits in %s", counts).isLessThan(messages / 10);
+    assertThat(waits(counts)).as("waits in %s", counts).isLessThan(mostWaits(messages));
+  }
+
+  /**
+   * Returns the limit of waits: one for many messages; but slices that strace makes long must not
+   * keep the poller from being asked for more than a millisecond (LATE_POLL_NANOS of the worker).
+   */
+  private static long mostWaits(long messages) {
+    boolean slow = messages < 10L * WATCHED;
+    return slow ? WATCHED : messages / 10;
   }
 
   private static long waits(Map<String, Count> counts) {
@@ -91,7 +103,7 @@ class EchoSystemCallsTest {
                     .redirectOutput(errors.toFile())
                     .start();
             try {
-              Thread.sleep(1_500);
+              Thread.sleep(WATCHED);
             } finally {
               strace.destroy(); // it writes its summary then
               strace.waitFor();

@@ -73,6 +73,9 @@ public final class Watchdog {
   private static volatile @Nullable Thread thread;
   private static volatile Runnable eachLook = () -> {};
 
+  // true from before a lost wake-up is repaired until it is counted; by the watchdog's thread
+  private static volatile boolean rescuing;
+
   // the last look at the computing threads; the watchdog's thread only
   private static long lastComputingLook;
 
@@ -158,7 +161,7 @@ public final class Watchdog {
         }
       }
     }
-    return false;
+    return rescuing; // read last: a worker that has just been woken is not asleep any more
   }
 
   /** Called when the process ends: idle workers leave the system's pollers and do not return. */
@@ -449,14 +452,26 @@ public final class Watchdog {
       if (sleep != lostIn[i]) {
         lostIn[i] = sleep;
         lostSince[i] = now;
-      } else if (sleep != NO_SLEEP && now - lostSince[i] >= LOST_NANOS && worker.wakeUp()) {
-        worker.countRescue();
-        String fault =
-            Faults.record(
-                "thread %d of %s slept although fibers were ready on it".formatted(i, scheduler));
-        Log.later(() -> Log.logger().log(Level.ERROR, fault));
-        lostIn[i] = NO_SLEEP;
+      } else if (sleep != NO_SLEEP && now - lostSince[i] >= LOST_NANOS) {
+        rescuing = true;
+        try {
+          if (worker.wakeUp()) {
+            noteRescue(worker);
+            lostIn[i] = NO_SLEEP;
+          }
+        } finally {
+          rescuing = false;
+        }
       }
+    }
+
+    private void noteRescue(Worker worker) {
+      worker.countRescue();
+      String fault =
+          Faults.record(
+              "thread %d of %s slept although fibers were ready on it"
+                  .formatted(worker.index, scheduler));
+      Log.later(() -> Log.logger().log(Level.ERROR, fault));
     }
 
     private void report(Worker worker, FiberCore<?> fiber, long nanos) {

@@ -1,6 +1,6 @@
 package dev.weft.internal.sched;
 
-import static dev.weft.Eventually.eventually;
+import static dev.weft.internal.sched.Cores.awaitSleep;
 import static dev.weft.internal.sched.Cores.core;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
@@ -17,7 +17,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary.Failure;
 
 /**
- * Test classes, and a program, with a fault of Weft's: {@link FaultGuardTest} runs them in separate
+ * Test classes, and a program, with a fault of Weft's: {@link FaultsTest} runs them in separate
  * JVMs.
  */
 final class FaultyPrograms {
@@ -53,7 +53,7 @@ final class FaultyPrograms {
     void losesAWakeUp() {
       Scheduler scheduler = Scheduler.builder().threads(1).daemon(true).build().start();
       Worker worker = core(scheduler).worker(0);
-      eventually("the worker sleeps", worker::isAsleep);
+      awaitSleep(worker);
       Body body = () -> {};
       FiberCore<Void> lost = new FiberCore<>(core(scheduler), SchedulerCore.DEFAULT_OPTIONS, body);
       core(scheduler).countBegun(null);

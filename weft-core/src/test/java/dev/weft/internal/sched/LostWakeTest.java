@@ -1,6 +1,7 @@
 package dev.weft.internal.sched;
 
 import static dev.weft.Eventually.eventually;
+import static dev.weft.internal.sched.Cores.awaitSleep;
 import static dev.weft.internal.sched.Cores.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -128,7 +129,7 @@ class LostWakeTest {
     try (LogCapture log = new LogCapture();
         Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       Worker worker = core(scheduler).worker(0);
-      eventually("the worker sleeps", worker::isAsleep);
+      awaitSleep(worker);
       CountDownLatch ran = new CountDownLatch(1);
       FiberCore<Void> lost =
           new FiberCore<>(core(scheduler), SchedulerCore.DEFAULT_OPTIONS, (Body) ran::countDown);
@@ -152,7 +153,7 @@ class LostWakeTest {
           Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
         busy.go(() -> Busy.compute(Duration.ofMillis(200)));
         Worker worker = core(scheduler).worker(0);
-        eventually("the worker sleeps", worker::isAsleep);
+        awaitSleep(worker);
         CountDownLatch ran = new CountDownLatch(1);
         FiberCore<Void> late =
             new FiberCore<>(core(scheduler), SchedulerCore.DEFAULT_OPTIONS, (Body) ran::countDown);
