@@ -4,9 +4,11 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions that are logged in at this node, and the fan-out to them. No method waits. */
@@ -17,6 +19,8 @@ final class Hub {
    *    attached at that time, and no message after it to anybody.
    *  - A session that was attached at position p is offered those after p, in order: those up to
    *    p it reads from the store, where all of them are.
+   *  - A session gets events from the answer to its login on, before it is attached: events are
+   *    not stored. So attached is a part of sessions.
    *  - A user has an entry in sessions if and only if it has a session, and if and only if
    *    Presence knows it to be here.
    */
@@ -24,6 +28,9 @@ final class Hub {
 
   @GuardedBy("this")
   private final Map<String, List<Session>> sessions = new HashMap<>();
+
+  @GuardedBy("this")
+  private final Set<Session> attached = new HashSet<>();
 
   @GuardedBy("this")
   private long position;
@@ -34,20 +41,27 @@ final class Hub {
     this.position = position;
   }
 
-  /** Lets a session hear what comes after the position that is returned. */
-  synchronized long attach(Session session) {
+  /** Sends a session the answer to its login, and from then on events. */
+  synchronized void enter(Session session, String answer) {
+    session.outbox().offer(answer, 0);
     String user = session.user();
     List<Session> others = sessions.computeIfAbsent(user, name -> new ArrayList<>());
     others.add(session);
     if (others.size() == 1) {
       presence.begin(user);
     }
+  }
+
+  /** Lets a session that has entered hear messages after the position that is returned. */
+  synchronized long attach(Session session) {
+    attached.add(session);
     session.outbox().hold();
     return position;
   }
 
   /** Lets a session hear no more; harmless if it does not. */
-  synchronized void detach(Session session) {
+  synchronized void leave(Session session) {
+    attached.remove(session);
     String user = session.user();
     List<Session> all = sessions.get(user);
     if (all != null && all.remove(session) && all.isEmpty()) {
@@ -85,9 +99,11 @@ final class Hub {
   @GuardedBy("this")
   private void offer(String name, String line, long id) {
     for (Session session : List.copyOf(sessions.getOrDefault(name, List.of()))) {
-      session.outbox().offer(line, id);
+      if (attached.contains(session)) {
+        session.outbox().offer(line, id);
+      }
       if (session.outbox().isEnding()) {
-        detach(session); // its client reads too slowly
+        leave(session); // its client reads too slowly
       }
     }
   }

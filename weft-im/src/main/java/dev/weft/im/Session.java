@@ -152,7 +152,7 @@ final class Session {
 
   private void leaveHub() {
     if (user != null) {
-      node.hub().detach(this);
+      node.hub().leave(this);
     }
   }
 
@@ -303,16 +303,16 @@ final class Session {
   }
 
   /**
-   * Begins to deliver: sends the missed messages page by page, as fast as the client reads, at the
-   * pace of long answers. When one page is left, attaches to the hub, so that no message falls
-   * between the last page and the messages that the hub delivers.
+   * Begins to deliver: enters the hub for events, then sends the missed messages page by page, as
+   * fast as the client reads, at the pace of long answers. When one page is left, attaches to the
+   * hub, so that no message falls between the last page and the messages that the hub delivers.
    */
   private void begin(String answer, String name) throws InterruptedException, Ended {
     long mark = node.marks().of(name);
     wrongLogins = 0;
     user = name;
     account = outbox.loggedIn(name);
-    answer(answer + name);
+    node.hub().enter(this, answer + name);
     try {
       boolean hasMore = true;
       while (hasMore) {

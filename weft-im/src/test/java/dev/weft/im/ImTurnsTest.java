@@ -19,7 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * One user on many connections leaves room for others: few of its commands are under way at once.
+ * A user's commands and logins while the database is slow: few of them are under way at once, which
+ * leaves room for others, and what happens meanwhile is not lost.
  */
 @Feature("A4")
 class ImTurnsTest {
@@ -171,5 +172,22 @@ class ImTurnsTest {
       again.text();
     }
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void aLoginWhoseMissedMessagesAreBeingReadHearsEventsAndThenMessages() throws Exception {
+    ImClient eve = register("eve");
+    eve.ask("JOIN tea");
+    ImClient bob = register("bob");
+    gated = "missed";
+    ImClient phone = connect("LOGIN eve " + ImClient.PASSWORD, "OK LOGIN eve");
+    awaitInside(1);
+    bob.ask("JOIN tea");
+    phone.await("JOINED tea bob");
+    bob.post("SAY tea hello");
+    assertThat(eve.text()).isEqualTo("hello");
+    gate.countDown();
+    assertThat(phone.text()).isEqualTo("hello");
+    assertThat(phone.eventsUntilNow()).isEmpty();
   }
 }
