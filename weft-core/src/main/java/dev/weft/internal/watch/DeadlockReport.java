@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   standstill   all fibers of all schedulers wait, and no timer and no I/O is left: found at once
- *                and for certain, unless a plain thread wakes a fiber
+ *                and for certain, unless a plain thread wakes a fiber; the console's own scheduler
+ *                does not count, since its fibers wake no other
  *   leak         all fibers of one scheduler wait, but other schedulers or recurring timers go on:
  *                only {@link LeakCheck} can tell whether those can reach what the fibers wait for
  * </pre>
@@ -35,7 +36,10 @@ public final class DeadlockReport {
   /** Returns the report on a standstill, or null if a fiber can still be woken. */
   public static @Nullable String ofStandstill(SchedulerCore scheduler) {
     Collection<SchedulerCore> all =
-        Watchdog.schedulers().stream().filter(some -> !some.live.isZero()).toList();
+        FiberLooks.schedulers().stream().filter(some -> !some.live.isZero()).toList();
+    if (!all.contains(scheduler)) {
+      return null;
+    }
     long slices = slices(all);
     // First what takes no look at a stack: there may be very many stacks.
     if (all.stream().anyMatch(some -> some.hasRecurringTimers() || !some.isStill())

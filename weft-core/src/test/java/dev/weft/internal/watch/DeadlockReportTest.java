@@ -12,7 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the look for a standstill costs. */
+/** What the look for a standstill costs, and which schedulers count. */
 @Feature("S19")
 class DeadlockReportTest {
   private final Scheduler scheduler = Scheduler.builder().threads(1).build().start();
@@ -52,5 +52,20 @@ class DeadlockReportTest {
     LookHolds.observe(seen);
     assertThat(DeadlockReport.ofStandstill(core(scheduler))).isNull();
     assertThat(seen.fibers).isZero();
+  }
+
+  @Test
+  @Feature("O3")
+  void theConsolesSchedulerHidesNoStandstill() {
+    FiberLooks.hide(other);
+    try {
+      scheduler.go(() -> Fiber.suspend());
+      other.go(() -> Fiber.sleep(Duration.ofHours(1)));
+      eventually("all wait", () -> core(scheduler).isStill() && other.stats().sleeping() == 1);
+      assertThat(DeadlockReport.ofStandstill(core(scheduler))).contains("deadlock in");
+      assertThat(DeadlockReport.ofStandstill(core(other))).isNull();
+    } finally {
+      FiberLooks.unhide(other);
+    }
   }
 }

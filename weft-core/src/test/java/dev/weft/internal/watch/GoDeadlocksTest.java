@@ -191,7 +191,7 @@ class GoDeadlocksTest {
               "one signal for two waiters",
               Verdict.LEAK,
               1,
-              GoDeadlocksTest::oneSignalForTwo),
+              GoDeadlocksTest::aSignalForTwoWaiters),
           new Program(
               CONDITION,
               "Object.notify before the wait",
@@ -522,7 +522,7 @@ class GoDeadlocksTest {
     }
   }
 
-  private static void oneSignalForTwo(Starter starter) {
+  private static void aSignalForTwoWaiters(Starter starter) {
     Mutex mutex = new Mutex();
     ConditionVariable condition = new ConditionVariable();
     boolean[] signalled = new boolean[1];
