@@ -14,14 +14,18 @@ import org.jspecify.annotations.Nullable;
  * in which it happens; {@link Worker} only loops and {@link FiberCore} only answers.
  *
  * <pre>
- *   Worker.runBatch ──► runOn(worker, fiber)
- *                         enter      the turn is RUNNING, the worker publishes the fiber's id
- *                         run        mounts the thread; the first time starts it: start
- *                           └─ runBody   inside the virtual thread: the user's code, then end
+ *   Worker.runBatch ─┬► runOn(worker, fiber)
+ *                    │    enter      the turn is RUNNING, the worker publishes the fiber's id
+ *                    │    run        mounts the thread; the first time starts it: start
+ *                    │      └─ runBody   inside the virtual thread: the user's code, then end
+ *                    └► leaveOn(worker, fiber, end)
+ *                         isLast     the thread has ended: the worker forgets the fiber
  *                         leave      parked: IDLE, or ready again at once
  *                                    yielded: the worker puts it back, or it moves
- *                         isLast     the thread has ended: the worker forgets the fiber
  * </pre>
+ *
+ * <p>Two halves, because the JIT inlines no method whose own code is larger than 2,500 bytes
+ * (HotSpot's {@code InlineSmallCode}): in one piece it was, and a slice cost 7 ns more.
  *
  * <p>A helper thread runs slices of a fiber in a blocking call by the same four steps.
  *
@@ -31,8 +35,8 @@ import org.jspecify.annotations.Nullable;
 public final class Slice {
   private Slice() {}
 
-  /** Runs a slice; returns whether the worker is to put the fiber back into its ready queue. */
-  static boolean runOn(Worker worker, FiberCore<?> fiber) {
+  /** Runs a slice on a worker; returns how it has ended, for {@link #leaveOn}. */
+  static int runOn(Worker worker, FiberCore<?> fiber) {
     enter(fiber, worker);
     worker.beginSlice(fiber);
     Object event = FlightEvents.recording() ? beginEvents(fiber) : null;
@@ -41,6 +45,16 @@ public final class Slice {
       FlightEvents.endSlice(event, worker.index, fiber);
     }
     worker.endSlice(fiber, event != null);
+    return end;
+  }
+
+  /**
+   * Leaves a slice that a worker has run; returns whether the worker is to put the fiber back into
+   * its ready queue.
+   *
+   * @param end what {@link #runOn} returned
+   */
+  static boolean leaveOn(Worker worker, FiberCore<?> fiber, int end) {
     if (isLast(fiber, end)) {
       worker.retire(fiber);
       return false;

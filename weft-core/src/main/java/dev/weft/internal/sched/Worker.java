@@ -215,7 +215,8 @@ public final class Worker extends WorkerQueue {
         FiberCore<?> fiber = next(yielded);
         yielded = null;
         if (fiber != null) {
-          yielded = Slice.runOn(this, fiber) ? fiber : null;
+          int end = Slice.runOn(this, fiber);
+          yielded = Slice.leaveOn(this, fiber, end) ? fiber : null;
           world.afterSlice(fiber);
         } else if (inboxIsEmpty() && setWakeTimeIfEmpty()) {
           world.jump(wakeTime());
@@ -380,7 +381,8 @@ public final class Worker extends WorkerQueue {
       if (fiber == null) {
         return i > 0;
       }
-      yielded = Slice.runOn(this, fiber) ? fiber : null;
+      int end = Slice.runOn(this, fiber);
+      yielded = Slice.leaveOn(this, fiber, end) ? fiber : null;
     }
     if (yielded != null) {
       lock();
