@@ -165,7 +165,7 @@ class IdleTest {
   }
 
   @Test
-  void oneWakeUpCausesOneMoreSleep() throws Exception {
+  void aWakeUpCausesASingleMoreSleep() throws Exception {
     try (Scheduler scheduler = Scheduler.builder().threads(1).build().start()) {
       for (int i = 0; i < 20; i++) {
         awaitQuiet(scheduler);

@@ -116,7 +116,7 @@ class AgainstTest {
   }
 
   @Test
-  void whatDoesNotLinkAsItIsCompiledIsCompiledAgainstTheOtherCommit() throws Exception {
+  void aBenchmarkThatDoesNotLinkIsCompiledAgainstTheOtherCommit() throws Exception {
     List<Comparison> suite =
         List.of(
             Comparison.named("shape", "Calls a class that is an interface there.")
@@ -145,7 +145,7 @@ class AgainstTest {
   }
 
   @Test
-  void whatNeedsMoreThanTheOtherCommitHasIsLeftOutByName() throws Exception {
+  void aBenchmarkThatNeedsMoreThanTheOtherCommitHasIsLeftOutByName() throws Exception {
     Comparison needsMore =
         Comparison.named("needs-more", "Needs more.")
             .metrics(ANSWER)

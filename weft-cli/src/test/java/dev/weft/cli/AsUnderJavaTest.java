@@ -129,7 +129,7 @@ class AsUnderJavaTest extends ProgramsTest {
   }
 
   @Test
-  void whatMainThrowsIsTold() throws Exception {
+  void exceptionsOfMainAreReported() throws Exception {
     Command.Result result =
         sameAsJava(
             """
@@ -153,7 +153,7 @@ class AsUnderJavaTest extends ProgramsTest {
   }
 
   @Test
-  void whatItsClassThrowsIsTold() throws Exception {
+  void exceptionsOfTheMainClassInitializerAreReported() throws Exception {
     assertThat(
             sameAsJava(
                     """
@@ -181,7 +181,7 @@ class AsUnderJavaTest extends ProgramsTest {
   }
 
   @Test
-  void whatMainSeesOfItself() throws Exception {
+  void mainFindsWhatItFindsUnderJava() throws Exception {
     assertThat(
             sameAsJava(
                 """

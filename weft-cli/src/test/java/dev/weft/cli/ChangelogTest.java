@@ -52,7 +52,7 @@ class ChangelogTest {
       """;
 
   @Test
-  void itIsWellFormed() throws Exception {
+  void theChangelogIsWellFormed() throws Exception {
     assertThat(faultsIn(Files.readString(Script.ROOT.resolve("CHANGELOG.md")))).isEmpty();
   }
 

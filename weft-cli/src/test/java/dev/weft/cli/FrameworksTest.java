@@ -81,7 +81,8 @@ class FrameworksTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"SpringBoot", "Tomcat", "Jetty", "Helidon", "Javalin6", "Undertow"})
-  void itServesOnFibersAndAnswersWhatIsUnderWayBeforeItEnds(String program) throws Exception {
+  void theProgramServesOnFibersAndAnswersRequestsUnderWayBeforeItEnds(String program)
+      throws Exception {
     try (Server server = new Server(underWeft(program))) {
       server.serves();
       server.answersWhatIsUnderWayBeforeItEnds();

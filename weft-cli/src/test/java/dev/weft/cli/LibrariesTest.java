@@ -54,7 +54,7 @@ class LibrariesTest extends ProgramsTest {
   }
 
   @Test
-  void oneThatIsNotToBeHadIsNamed() throws Exception {
+  void aMissingLibraryIsNamed() throws Exception {
     Command.Result result =
         run("None.java", "//DEPS no.such:library:1.0\nvoid main() {}\n")
             .with("MAVEN_ARGS", offline())
@@ -84,7 +84,7 @@ class LibrariesTest extends ProgramsTest {
   }
 
   @Test
-  void whatIsNoLibraryIsNamed() throws Exception {
+  void aWordThatIsNoLibraryIsNamed() throws Exception {
     Command.Result result = run("Odd.java", "//DEPS gson\nvoid main() {}\n").run();
     assertThat(result)
         .isEqualTo(

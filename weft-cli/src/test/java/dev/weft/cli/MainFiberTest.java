@@ -68,7 +68,7 @@ class MainFiberTest extends ProgramsTest {
   }
 
   @Test
-  void whatTheyThrowIsTold() throws Exception {
+  void exceptionsOfItsFibersAreReported() throws Exception {
     write(
         """
         void main() {
@@ -104,7 +104,7 @@ class MainFiberTest extends ProgramsTest {
   }
 
   @Test
-  void itMayRunSchedulersOfItsOwn() throws Exception {
+  void mainMayRunSchedulersOfItsOwn() throws Exception {
     write(
         """
         void main() {

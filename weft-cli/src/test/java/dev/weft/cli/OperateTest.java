@@ -167,7 +167,7 @@ class OperateTest {
   }
 
   @Test
-  void whatAKilledProcessLeftIsDeleted() throws Exception {
+  void filesThatAKilledProcessLeftAreDeleted() throws Exception {
     Process killed = Victim.start();
     Path folder = Path.of("/tmp/.weft_pid" + killed.pid());
     killed.destroyForcibly().waitFor();

@@ -70,7 +70,7 @@ class OperatingPageTest {
         "helpers | dump          | 64 fibers in a blocking call",
         "sockets | top --once    | sockets 60",
       })
-  void oneCommandFindsTheIllness(String illness, String command, String sign) throws Exception {
+  void aSingleCommandFindsTheIllness(String illness, String command, String sign) throws Exception {
     Process process =
         Script.weft("run", "examples/Sick.java", illness).in(Script.ROOT).startWithErrors();
     try (BufferedReader out = process.inputReader()) {

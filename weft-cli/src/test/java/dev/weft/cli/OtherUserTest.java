@@ -70,7 +70,7 @@ class OtherUserTest {
   }
 
   @Test
-  void itRunsProgramsAndKeepsTheUsersFilesInTheUsersHome() throws Exception {
+  void theLauncherRunsProgramsAndKeepsTheUsersFilesInTheUsersHome() throws Exception {
     String output = Files.readString(Script.ROOT.resolve("examples/Hello.out"));
     Command hello = asNobody("run", checkout.resolve("examples/Hello.java").toString());
 
@@ -85,7 +85,7 @@ class OtherUserTest {
   }
 
   @Test
-  void itIsNotBuiltByTheOtherUser() throws Exception {
+  void theCheckoutIsNotBuiltByTheOtherUser() throws Exception {
     Path source = checkout.resolve("weft-core/src/main/java/dev/weft/Weft.java");
     Files.setLastModifiedTime(
         source, FileTime.fromMillis(System.currentTimeMillis() + TimeUnit.HOURS.toMillis(1)));

@@ -30,14 +30,14 @@ class ReadmeTest {
 
   @Test
   @Feature("P4")
-  void itIsShort() throws IOException {
+  void theReadmeIsShort() throws IOException {
     String before = read("README.md").split("(?m)^## Numbers$", 2)[0];
     assertThat(before.split("\\s+")).hasSizeLessThanOrEqualTo(MOST_WORDS);
   }
 
   @Test
   @Feature("P4")
-  void itNamesTheVersionOfThisBuild() throws IOException {
+  void theReadmeNamesTheVersionOfThisBuild() throws IOException {
     Matcher version = Pattern.compile("(?m)^  <version>(.*)</version>$").matcher(read("pom.xml"));
     assertThat(version.find()).isTrue();
     assertThat(section("README.md", "In your project"))

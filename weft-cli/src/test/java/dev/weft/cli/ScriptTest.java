@@ -190,7 +190,7 @@ class ScriptTest {
   }
 
   @Test
-  void whatNeedsACloneSaysSoInAnUnzippedFolder() throws Exception {
+  void commandsThatNeedACloneSaySoInAnUnzippedFolder() throws Exception {
     Files.delete(clone.resolve("pom.xml"));
 
     for (String command : List.of("im", "bench", "stress", "test", "dist")) {
@@ -315,7 +315,7 @@ class ScriptTest {
   }
 
   @Test
-  void whatIsNotThereIsToldBeforeAnythingIsBuilt() throws Exception {
+  void aMissingFileIsReportedBeforeAnythingIsBuilt() throws Exception {
     assertThat(weft("run", "--threads", "2", "nope.java").run())
         .isEqualTo(failure(2, "no such file: nope.java"));
     assertThat(weft("run", "nope.jar").run()).isEqualTo(failure(2, "no such file: nope.jar"));

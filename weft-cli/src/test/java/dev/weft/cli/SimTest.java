@@ -187,7 +187,7 @@ class SimTest extends ProgramsTest {
   }
 
   @Test
-  void whatCannotBeSimulatedIsOneLine() throws Exception {
+  void aProgramThatCannotBeSimulatedGetsOneLine() throws Exception {
     programs.write(
         "Parallel.java",
         "void main() { java.util.stream.IntStream.range(0, 9).parallel().forEach(i -> {}); }");

@@ -40,7 +40,7 @@ class WebServerTest {
   }
 
   @Test
-  void itServesTheFilesOfAFolder(@TempDir Path folder) throws Exception {
+  void theServerServesTheFilesOfAFolder(@TempDir Path folder) throws Exception {
     Files.writeString(folder.resolve("page.html"), "<p>page</p>");
     Process process = Script.weft("http", "--port", "0", "--threads=2", folder.toString()).start();
     try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {

@@ -243,7 +243,7 @@ class HttpHardeningTest {
     "'', GET / HTTP/1.0",
     "fail, GET / HTTP/1.1"
   })
-  void whatComesTooLateResetsNothing(String handler, String request) throws Exception {
+  void bytesThatComeTooLateResetNothing(String handler, String request) throws Exception {
     CountDownLatch entered = new CountDownLatch(1);
     CountDownLatch sent = new CountDownLatch(1);
     start(

@@ -112,7 +112,7 @@ class HttpServerTest {
   // ---- serving ----
 
   @Test
-  void itIsTheServerThatTheJdkFinds() throws Exception {
+  void theJdkFindsThisServer() throws Exception {
     assertThat(server).isInstanceOf(PlainServer.class);
     // @start region="hello"
     HttpServer hello = HttpServer.create(loopback(), 0);
@@ -246,7 +246,7 @@ class HttpServerTest {
   }
 
   @Test
-  void whoWaitsForAWordGetsItWhenTheBodyIsRead() throws Exception {
+  void aClientThatExpects100ContinueGetsItWhenTheBodyIsRead() throws Exception {
     server.createContext("/read", HttpServerTest::echo);
     server.createContext("/refuse", exchange -> exchange.sendResponseHeaders(403, -1));
     server.start();
@@ -274,7 +274,7 @@ class HttpServerTest {
   }
 
   @Test
-  void whatHasNoBodyEndsWithItsHeaders() throws Exception {
+  void aResponseWithoutABodyEndsWithItsHeaders() throws Exception {
     start(
         exchange -> {
           if (exchange.getRequestMethod().equals("HEAD")) {

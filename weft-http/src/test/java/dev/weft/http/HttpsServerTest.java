@@ -60,7 +60,7 @@ class HttpsServerTest {
   }
 
   @Test
-  void itServesAsThePlainOneDoes() throws Exception {
+  void theHttpsServerServesAsThePlainServerDoes() throws Exception {
     server.setHttpsConfigurator(new HttpsConfigurator(Certificate.shared().owner()));
     server.createContext("/", HttpsServerTest::echo);
     server.createContext(
@@ -129,7 +129,7 @@ class HttpsServerTest {
   }
 
   @Test
-  void whoSpeaksPlainlyIsNotUnderstood() throws Exception {
+  void aPlainClientIsNotUnderstood() throws Exception {
     server.setHttpsConfigurator(new HttpsConfigurator(Certificate.shared().owner()));
     server.createContext("/", HttpsServerTest::echo);
     server.start();

@@ -57,7 +57,7 @@ class RequestHeadTest {
   }
 
   @Test
-  void itReadsTheSameInWhateverPieces() throws Exception {
+  void theHeadReadsTheSameInWhateverPieces() throws Exception {
     for (long seed = 0; seed < 200; seed++) {
       Input input = new Input(new Pieces("\r\n" + USUAL + "the body    " + USUAL, seed));
       for (int i = 0; i < 2; i++) {

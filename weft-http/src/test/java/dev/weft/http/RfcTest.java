@@ -114,7 +114,7 @@ class RfcTest {
 
   @ParameterizedTest
   @MethodSource("shortCases")
-  void itDoesSoIfEachByteComesAlone(Case one) throws Exception {
+  void theServerDoesTheSameIfEachByteComesAlone(Case one) throws Exception {
     converse(one, RawClient::sendByteByByte);
   }
 

@@ -119,7 +119,7 @@ class TlsParametersTest {
 
   @Test
   @Feature("A2")
-  void whoChoosesNothingGetsTheDefaults() throws Exception {
+  void aConfiguratorThatChoosesNothingGetsTheDefaults() throws Exception {
     SSLEngine engine = engine(parameters -> {});
     SSLEngine untouched = SSLContext.getDefault().createSSLEngine();
     assertThat(engine.getEnabledProtocols()).isEqualTo(untouched.getEnabledProtocols());

@@ -556,7 +556,7 @@ class TlsTransportTest {
 
   @Test
   @Feature("A2")
-  void whatTheServersOwnCodeThrowsInTheHandshakeFailsTheConnectionOnly() throws Exception {
+  void anExceptionOfTheServersCodeInTheHandshakeFailsTheConnectionOnly() throws Exception {
     SNIMatcher failing =
         new SNIMatcher(StandardConstants.SNI_HOST_NAME) {
           @Override

@@ -280,7 +280,7 @@ class WebSocketDeflateTest {
   }
 
   @Test
-  void whatIsLongerThanTheLimitWhenInflatedIsRefused() throws Exception {
+  void messagesThatInflateBeyondTheLimitAreRefused() throws Exception {
     String why = "a message has more than " + LIMIT + " bytes";
     assertRefused(1009, why, frame(FIN | RSV1 | BINARY, deflated(new byte[LIMIT + 1])));
     byte[] bomb = deflated(new byte[50_000_000]);
@@ -290,7 +290,7 @@ class WebSocketDeflateTest {
   }
 
   @Test
-  void whatWasNotCompressedOrNotAgreedOnIsRefused() throws Exception {
+  void brokenCompressionAndReservedBitsAreRefused() throws Exception {
     String broken = "a message cannot be decompressed";
     assertRefused(1002, broken, frame(FIN | RSV1 | BINARY, hex("ff ff ff ff")));
     assertRefused(1002, broken, frame(FIN | RSV1 | BINARY, hex("03 00".repeat(100))));
@@ -310,7 +310,7 @@ class WebSocketDeflateTest {
   // ---- sending ----
 
   @Test
-  void whatGetsShorterIsSentCompressed() throws Exception {
+  void messagesThatGetShorterAreSentCompressed() throws Exception {
     Random random = new Random(2);
     for (int length : new int[] {0, 99, 100, 101, 1_000, 70_000}) {
       byte[] noise = new byte[length];

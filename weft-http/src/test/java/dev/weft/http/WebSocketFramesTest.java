@@ -153,7 +153,7 @@ class WebSocketFramesTest {
   // ---- what is wrong ----
 
   @Test
-  void whatIsNotMasked() throws Exception {
+  void framesThatAreNotMasked() throws Exception {
     assertRefused(1002, "a frame is not masked", new byte[] {(byte) (FIN | TEXT), 1, 'x'});
   }
 

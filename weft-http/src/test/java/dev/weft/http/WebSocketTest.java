@@ -321,7 +321,7 @@ class WebSocketTest {
   }
 
   @Test
-  void whatComesByteForByteOrWithTheRequestIsTheSame() throws Exception {
+  void framesThatComeByteForByteOrWithTheRequestAreTheSame() throws Exception {
     URI uri = serve(ECHO);
     byte[] message = join(frame(TEXT, bytes("on")), frame(FIN | CONTINUATION, bytes("e")));
     try (Raw raw = Raw.connect(uri)) {

@@ -105,7 +105,7 @@ class CommandTest {
         "SEEN all",
         "QUIT now"
       })
-  void whatIsNoCommand(String line) {
+  void linesThatAreNoCommand(String line) {
     assertThatThrownBy(() -> Command.parse(line))
         .isInstanceOfSatisfying(
             Refusal.class, e -> assertThat(e.code()).isEqualTo(Refusal.Code.SYNTAX));

@@ -64,7 +64,7 @@ abstract class Conversations {
   }
 
   @Test
-  void whoIsNotLoggedInMayDoLittle() throws Exception {
+  void aClientWithoutLoginMayDoLittle() throws Exception {
     try (ImClient nobody = ImClient.connect(server)) {
       for (String command :
           List.of(
@@ -217,7 +217,7 @@ abstract class Conversations {
   }
 
   @Test
-  void whatIsSaidGoesToMembersOnly() throws Exception {
+  void messagesGoToMembersOnly() throws Exception {
     try (ImClient ann = register("ann");
         ImClient bob = register("bob");
         ImClient eve = register("eve")) {
@@ -346,7 +346,7 @@ abstract class Conversations {
   // ---- away ----
 
   @Test
-  void whatWasMissedComesAtTheNextLogin() throws Exception {
+  void missedMessagesComeAtTheNextLogin() throws Exception {
     try (ImClient ann = register("ann");
         ImClient bob = register("bob")) {
       ann.ask("JOIN tea");

@@ -25,7 +25,7 @@ class ImDiskFullTest {
   }
 
   @Test
-  void whatDoesNotFitIsRefusedUntilThereIsRoom() throws Exception {
+  void messagesThatDoNotFitAreRefusedUntilThereIsRoom() throws Exception {
     QuotaFiles.register();
     String database = "jdbc:h2:quota:" + folder.resolve("chat");
     List<String> stored = new ArrayList<>();

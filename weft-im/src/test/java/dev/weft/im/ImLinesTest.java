@@ -54,7 +54,7 @@ class ImLinesTest {
   }
 
   @Test
-  void whatIsNoTextIsRefused() throws Exception {
+  void bytesThatAreNoTextAreRefused() throws Exception {
     try (ImClient client = ImClient.connect(server)) {
       client.sendRaw(new byte[] {'P', 'I', 'N', 'G', ' ', (byte) 0xC0, (byte) 0x80, '\n'});
       assertThat(client.answer()).isEqualTo("ERR syntax a line must be UTF-8");

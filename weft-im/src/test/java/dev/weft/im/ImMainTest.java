@@ -18,7 +18,7 @@ class ImMainTest {
   @TempDir Path folder;
 
   @Test
-  void itEndsWithByeWhenItIsToldTo() throws Exception {
+  void theServerSaysByeWhenItIsTerminated() throws Exception {
     try (ServerNode node = ServerNode.start("jdbc:h2:" + folder.resolve("chat"));
         ImClient ann = ImClient.connect(node.address())) {
       assertThat(ann.ask("REGISTER ann " + ImClient.PASSWORD)).isEqualTo("OK REGISTER ann");

@@ -55,7 +55,7 @@ class ImPlacesTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"", "unknown", "_hidden", "[", "[]:1", "localhost", "999.1.1.1", "1.2.3.4.5"})
-  void whatIsNoAddressIsNoPlace(String told) {
+  void aTextThatIsNoAddressIsNoPlace(String told) {
     assertThat(Place.ofForwarded(told)).isEmpty();
   }
 

@@ -52,7 +52,7 @@ class ImServerTest extends Conversations {
   }
 
   @Test
-  void whatIsRefused() throws Exception {
+  void badSettingsAreRefused() throws Exception {
     assertThatThrownBy(() -> ImServer.builder().linePort(65_536))
         .hasMessage("port must be between 0 and 65535, not 65536");
     assertThatThrownBy(() -> ImServer.builder().database("jdbc:oracle:x"))

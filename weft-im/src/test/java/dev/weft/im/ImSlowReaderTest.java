@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 @Feature("A4")
 class ImSlowReaderTest {
   @Test
-  void itGetsByeAndTheRestAtTheNextLogin() throws Exception {
+  void aSlowReaderGetsByeAndTheRestAtTheNextLogin() throws Exception {
     String filler = "x".repeat(4000);
     try (ImServer server =
             ImServer.builder().limits(all -> all.withConnectionBytes(160_000)).build().start();

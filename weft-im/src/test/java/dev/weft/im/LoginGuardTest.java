@@ -78,7 +78,7 @@ class LoginGuardTest {
   }
 
   @Test
-  void whatWasWrongIsForgottenByHalves() {
+  void wrongPasswordsAreForgottenByHalves() {
     fail(16, "p", "ann");
     pass(Duration.ofMinutes(1));
     fail(2, "p", "ann"); // 8 are left, and 2

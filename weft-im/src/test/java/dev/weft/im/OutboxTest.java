@@ -87,7 +87,7 @@ class OutboxTest {
   }
 
   @Test
-  void whatIsHeldComesAfterWhatIsSent() throws Exception {
+  void heldLinesComeAfterSentLines() throws Exception {
     wire.reads.countDown();
     outbox.hold();
     outbox.offer("MSG 6", 6);

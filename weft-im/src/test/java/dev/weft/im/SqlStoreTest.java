@@ -76,12 +76,12 @@ class SqlStoreTest {
   }
 
   @Test
-  void whoFollowsMissesNothingH2() throws Exception {
+  void aFollowerMissesNothingH2() throws Exception {
     followWriters(inMemory());
   }
 
   @Test
-  void whoFollowsMissesNothingPostgres() throws Exception {
+  void aFollowerMissesNothingPostgres() throws Exception {
     try (ServerProcess postgres = ServerProcess.start("postgres")) {
       followWriters(postgres.url());
     }

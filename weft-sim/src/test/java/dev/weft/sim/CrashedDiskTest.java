@@ -346,7 +346,7 @@ class CrashedDiskTest {
   }
 
   @Test
-  void oneSeedLeavesTheSameFilesInEveryRun() {
+  void aSeedLeavesTheSameFilesInEveryRun() {
     List<String> first = leftovers();
     assertThat(first).hasSize(61); // and the plain run; repeats left the same
     assertThat(leftovers()).isEqualTo(first);

@@ -70,7 +70,7 @@ class DatabaseOnDiskTest {
   }
 
   @Test
-  void whatWasForcedIsThereAfterACrash() {
+  void forcedRowsAreThereAfterACrash() {
     AtomicInteger rows = new AtomicInteger();
     SimulationResult result = explore(true, rows);
     result.check();

@@ -59,14 +59,14 @@ class HostDiskTest {
   }
 
   @Test
-  void whatWasToldBeforeItWasForcedIsForgotten() {
+  void countsThatWereReportedAndNotForcedAreForgotten() {
     assertThat(explore(false).failure().orElseThrow().text())
         .contains("crash")
         .contains("lost write");
   }
 
   @Test
-  void whatWasForcedIsRemembered() {
+  void forcedCountsAreRemembered() {
     SimulationResult result = explore(true);
     result.check();
     assertThat(result.faults().get(Fault.CRASH)).isGreaterThan(1_000);

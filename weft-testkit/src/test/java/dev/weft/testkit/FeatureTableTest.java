@@ -39,7 +39,7 @@ class FeatureTableTest {
   }
 
   @Test
-  void oneFailureOutweighsAllPassedTests() {
+  void aSingleFailureOutweighsAllPassedTests() {
     var table =
         table(
             result("C1", "a.RunTest.fails[1]", Outcome.FAILED),

@@ -23,7 +23,7 @@ class EchoServerTest {
 
   @ParameterizedTest
   @EnumSource
-  void itEchoesSmallMessages(EchoServer.Kind kind) throws Exception {
+  void theServerEchoesSmallMessages(EchoServer.Kind kind) throws Exception {
     try (ServerProcess server = start(kind, 1, 64)) {
       EchoLoad load = new EchoLoad(server, 1, 10, 64);
 
@@ -40,7 +40,7 @@ class EchoServerTest {
 
   @ParameterizedTest
   @EnumSource
-  void itEchoesLargeMessagesOnTwoThreads(EchoServer.Kind kind) throws Exception {
+  void theServerEchoesLargeMessagesOnTwoThreads(EchoServer.Kind kind) throws Exception {
     int large = 300_000; // more than a socket takes at once
     try (ServerProcess server = start(kind, 2, large)) {
       EchoLoad load = new EchoLoad(server, 2, 5, large);

@@ -21,7 +21,7 @@ class HttpPeerTest {
 
   @ParameterizedTest
   @EnumSource
-  void itAnswers(HttpPeer peer) throws Exception {
+  void thePeerAnswers(HttpPeer peer) throws Exception {
     Path file = Path.of(System.getProperty("weft.root"), "weft.args");
     List<String> flags = new ArrayList<>(Files.readAllLines(file));
     flags.add("-D" + HttpWork.BACKEND + "=" + HttpBackend.start());

@@ -18,7 +18,7 @@ class SpreadTest {
   }
 
   @Test
-  void oneNumberIsItsOwnSpread() {
+  void aSingleNumberIsItsOwnSpread() {
     assertThat(Spread.of(List.of(7.0))).isEqualTo(new Spread(7, 7, 7));
   }
 

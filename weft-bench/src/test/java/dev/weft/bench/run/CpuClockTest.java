@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class CpuClockTest {
   @Test
-  void itCountsTheWorkOfOtherThreadsToo() throws InterruptedException {
+  void theClockCountsTheWorkOfOtherThreadsToo() throws InterruptedException {
     long before = CpuClock.nanos();
     Thread busy = new Thread(CpuClockTest::workFor100Millis);
     busy.start();

@@ -136,13 +136,13 @@ class ForkTest {
   }
 
   @Test
-  void whatCannotBeMadeReadyIsSaid() throws InterruptedException {
+  void aContestantThatCannotBeMadeReadySaysSo() throws InterruptedException {
     assertThat(measure(ForkedWindows.of(NeverReady.class)))
         .isEqualTo(new Outcome.Failure("needs a moon"));
   }
 
   @Test
-  void whatThisMachineLacksIsSaid() throws InterruptedException {
+  void aContestantSaysWhatThisMachineLacks() throws InterruptedException {
     assertThat(measure(ForkedProbe.of(NotHere.class)))
         .isEqualTo(new Outcome.Failure("needs a moon"));
   }

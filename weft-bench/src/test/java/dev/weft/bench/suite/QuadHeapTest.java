@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class QuadHeapTest {
   @Test
-  void whatIsLeftComesOutInOrder() {
+  void theRemainingEntriesComeOutInOrder() {
     Random random = new Random(1);
     QuadHeap heap = new QuadHeap();
     List<QuadHeap.Node> nodes = new ArrayList<>();

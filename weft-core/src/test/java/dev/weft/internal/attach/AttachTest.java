@@ -129,7 +129,7 @@ class AttachTest {
   }
 
   @Test
-  void oneFiberIsShownWithItsStack() throws Exception {
+  void aSingleFiberIsShownWithItsStack() throws Exception {
     Fiber<Void> fiber = scheduler.go(FiberOptions.named("one"), () -> Fiber.suspend());
     waits(fiber);
     try (Client client = new Client()) {

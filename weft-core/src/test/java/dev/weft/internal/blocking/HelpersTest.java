@@ -103,7 +103,7 @@ class HelpersTest {
   }
 
   @Test
-  void oneHelperServesManyCallsThatFollowEachOther() throws Exception {
+  void aSingleHelperServesManyCallsThatFollowEachOther() throws Exception {
     Helpers many = new Helpers(50, LONG, DAEMONS);
     scheduler
         .go(

@@ -73,7 +73,7 @@ class LaneTest {
   }
 
   @Test
-  void whatGoesOnIsTheLastSegmentAndComesAgain() {
+  void anOpenSegmentIsTheLastAndComesAgain() {
     slice(100, 5_100);
     lane.beginSlice(fiber, 6_000_000);
     Lane.Part part = lane.since(0, 30_000_000);

@@ -17,7 +17,7 @@ class SpinLockTest {
   private int count;
 
   @Test
-  void itExcludesThreads() throws Exception {
+  void theLockExcludesThreads() throws Exception {
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       threads.add(Thread.ofPlatform().start(this::addOften));
@@ -54,7 +54,7 @@ class SpinLockTest {
   }
 
   @Test
-  void whatWouldHaveToWaitOtherwiseIsRefused() {
+  void operationsOfLockThatParkAreRefused() {
     assertThatExceptionOfType(UnsupportedOperationException.class)
         .isThrownBy(lock::lockInterruptibly)
         .withMessage("a spin lock does without an interruptible wait: use a Mutex");

@@ -20,7 +20,7 @@ class ImSimulationTest {
   }
 
   @Test
-  void whatIsAcknowledgedSurvivesAKillOfTheServer() {
+  void acknowledgedMessagesSurviveAKillOfTheServer() {
     SimulationResult result = explore(End.PROCESS, false);
     result.check();
     assertThat(result.faults().get(Fault.RESET)).isPositive();
@@ -33,7 +33,7 @@ class ImSimulationTest {
    * Of these seeds, the fifth found that a message which was read and lost left its id to another.
    */
   @Test
-  void whatIsAcknowledgedSurvivesAPowerFailure() {
+  void acknowledgedMessagesSurviveAPowerFailure() {
     SimulationResult result = explore(End.POWER, true);
     result.check();
     assertThat(result.faults().get(Fault.CRASH)).isGreaterThan(2 * SEEDS);
@@ -44,7 +44,7 @@ class ImSimulationTest {
    * Without the server's forces a power failure takes what was acknowledged: the checks can fail.
    */
   @Test
-  void whatAPowerFailureLosesIsFound() {
+  void aMessageLostByAPowerFailureIsFound() {
     SimulationResult result = explore(End.POWER, false);
     assertThat(result.failure()).isPresent();
     assertThat(result.failure().orElseThrow().faults().get(Fault.LOST_WRITE)).isPositive();
