@@ -133,12 +133,18 @@ final class LeakCheck {
     return new Probe(this, fiber, place);
   }
 
-  /** Collects until an object that has just become unreachable is found to be so. */
+  /**
+   * Collects, at least once, until an object that has just become unreachable is found to be so. At
+   * least once, because a collection of the young objects, which other threads may cause at any
+   * moment, finds that object but no older ones.
+   */
   private static void collect() {
     WeakReference<Object> unreachable = new WeakReference<>(new Object());
-    for (int i = 0; i < MOST_COLLECTIONS && !unreachable.refersTo(null); i++) {
+    int collections = 0;
+    do {
       System.gc();
-    }
+      collections++;
+    } while (collections < MOST_COLLECTIONS && !unreachable.refersTo(null));
   }
 
   private void strengthen() {
