@@ -234,6 +234,11 @@ class FiberFailureTest {
                     }
                   }));
         }
+        for (Fiber<Integer> fiber : fibers) { // until all memory is free: join() takes some
+          while (!fiber.isDone()) {
+            Thread.sleep(1);
+          }
+        }
         for (Fiber<Integer> fiber : fibers) {
           try {
             fiber.join();
