@@ -91,6 +91,9 @@ final class Database implements AutoCloseable {
     private final boolean forces;
     private final DiskSpace space;
 
+    // held by each change of files, one at a time: see alone()
+    private final ReentrantLock changing = new ReentrantLock(true);
+
     // true since a failure, until something works again: each trouble is told once
     private final AtomicBoolean troubled = new AtomicBoolean();
     private final ReentrantLock opening = new ReentrantLock();
@@ -225,7 +228,24 @@ final class Database implements AutoCloseable {
     if (shared.space.isShort()) {
       throw diskIsFull(doing, null);
     }
-    return call(doing, thenForced(work));
+    return call(doing, shared.usesFiles ? alone(thenForced(work)) : work);
+  }
+
+  /**
+   * Returns work that no other change runs beside. If a write of H2 fails, as on a full disk, the
+   * committing thread closes the database under the lock of the store, and waits for the lock of
+   * the database; {@code CHECKPOINT SYNC} and {@code SHUTDOWN IMMEDIATELY} of another thread take
+   * these in the other order, and both threads would wait for ever.
+   */
+  private <T> Work<T> alone(Work<T> work) {
+    return connection -> {
+      shared.changing.lock();
+      try {
+        return work.with(connection);
+      } finally {
+        shared.changing.unlock();
+      }
+    };
   }
 
   /**
@@ -405,7 +425,7 @@ final class Database implements AutoCloseable {
   private void replacePool() throws SQLException {
     try (Connection connection = shared.pool.getConnection()) {
       // it may only seem to be open; what was committed is in the file
-      update(connection, "SHUTDOWN IMMEDIATELY");
+      alone(within -> update(within, "SHUTDOWN IMMEDIATELY")).with(connection);
     } catch (SQLException e) {
       // it is closed, as it should be now
     }

@@ -3,6 +3,7 @@ package dev.weft.im;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.weft.testkit.Feature;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,7 @@ class ImDiskFullTest {
   @AfterEach
   void noLimit() {
     QuotaFiles.QUOTA.set(Long.MAX_VALUE);
+    QuotaFiles.PAUSE.set(0);
   }
 
   @Test
@@ -75,6 +77,45 @@ class ImDiskFullTest {
       }
       texts.removeIf(text -> text.equals("still full")); // refused, but it may have come through
       assertThat(texts).isEqualTo(stored);
+    }
+  }
+
+  /** Writes are slow, so while one of them fails another client forces the file. */
+  @Test
+  void severalClientsThatFillTheDiskAreRefusedAndGoOn() throws Exception {
+    QuotaFiles.register();
+    String database = "jdbc:h2:quota:" + folder.resolve("chat");
+    try (ImServer server = ImServer.builder().database(database).build().start()) {
+      List<ImClient> clients = new ArrayList<>();
+      try {
+        for (int i = 0; i < 4; i++) {
+          clients.add(ImClient.register(server, "client" + i));
+        }
+        QuotaFiles.PAUSE.set(10);
+        QuotaFiles.QUOTA.set(Files.size(folder.resolve("chat.mv.db")) + 100_000);
+        for (ImClient client : clients) {
+          for (int room = 0; room < 20; room++) {
+            client.send("JOIN room" + room);
+          }
+        }
+        int refused = 0;
+        for (ImClient client : clients) {
+          for (int room = 0; room < 20; room++) {
+            refused += client.answer().startsWith("ERR internal ") ? 1 : 0;
+          }
+        }
+        assertThat(refused).isPositive();
+        noLimit();
+        for (ImClient client : clients) {
+          while (!client.ask("JOIN tea").startsWith("OK JOIN")) {
+            // it is opened again within a second
+          }
+        }
+      } finally {
+        for (ImClient client : clients) {
+          client.close();
+        }
+      }
     }
   }
 

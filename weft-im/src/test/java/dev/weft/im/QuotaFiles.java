@@ -16,6 +16,9 @@ public final class QuotaFiles extends FilePathWrapper { // public: H2 makes more
   /** How long a file may become. */
   static final AtomicLong QUOTA = new AtomicLong(Long.MAX_VALUE);
 
+  /** How long each write takes, in milliseconds. */
+  static final AtomicLong PAUSE = new AtomicLong();
+
   static void register() {
     FilePath.register(new QuotaFiles());
   }
@@ -49,10 +52,19 @@ public final class QuotaFiles extends FilePathWrapper { // public: H2 makes more
 
     @Override
     public synchronized int write(ByteBuffer source, long position) throws IOException {
+      pause();
       if (position + source.remaining() > Math.max(QUOTA.get(), file.size())) {
         throw new IOException("No space left on device");
       }
       return file.write(source, position);
+    }
+
+    private static void pause() {
+      try {
+        Thread.sleep(PAUSE.get());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
 
     @Override
