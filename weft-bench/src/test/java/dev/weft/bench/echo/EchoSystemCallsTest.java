@@ -70,8 +70,7 @@ class EchoSystemCallsTest {
    * keep the poller from being asked for more than a millisecond (LATE_POLL_NANOS of the worker).
    */
   private static long mostWaits(long messages) {
-    boolean slow = messages < 10L * WATCHED;
-    return slow ? WATCHED : messages / 10;
+    return Math.max(WATCHED, messages / 10);
   }
 
   private static long waits(Map<String, Count> counts) {
